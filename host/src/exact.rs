@@ -28,7 +28,10 @@ const MOST_CELLS: usize = Layout::<(f64, f64), Dot>::CELLS as usize;
 pub(crate) struct Cells {
     /// The cells of this sum, and those of the next one, which are 0.
     cells: [DeviceMemory<u64>; 2],
+    /// Where a launch leaves the values of its cells.
     copy: PinnedMemory<u64>,
+    /// The counter of the blocks that have finished.
+    arrivals: DeviceMemory<u32>,
     /// The number of items that have been added.
     items: u64,
 }
@@ -39,6 +42,7 @@ impl Cells {
         Ok(Self {
             cells: [cells()?, cells()?],
             copy: PinnedMemory::new(queue.gpu(), MOST_CELLS)?,
+            arrivals: DeviceMemory::filled(queue, 1, 0)?,
             items: 0,
         })
     }
@@ -66,11 +70,14 @@ impl Cells {
         arguments.push(Argument::output_span(now));
         // All of it, because the next sum may have more cells.
         arguments.push(Argument::output(next));
+        arguments.push(Argument::pinned(&mut self.copy, cells));
+        arguments.push(Argument::output(&mut self.arrivals));
         // SAFETY:
         // - The row is that of an exact sum over these items (`exact_of`).
         // - The views borrow live memory of this device, of the same length (`input::check`, before every launch).
-        //   The cells belong to this stream, and are as many as the row says. Device memory is freed only after a
-        //   wait for all streams.
+        //   The cells belong to this stream, and are as many as the row says; so are those of the copy. Memory is freed only
+        //   after a wait for all streams.
+        // - The counter is 0: every launch leaves it so, and cells of a launch that failed are not used again.
         // - Any number of blocks is right, of whole warps.
         unsafe { kernel.launch(queue, Grid { blocks, threads }, arguments.as_slice()) }?;
         self.items += n as u64;
@@ -80,7 +87,8 @@ impl Cells {
     /// Waits for the sum. The next one starts with 0.
     fn take(&mut self, queue: &Queue, entry: &Entry) -> Result<Accumulator, Error> {
         let cells = entry.acc_bytes / size_of::<i32>();
-        let words = self.copy.download(queue, &self.cells[0], cells)?;
+        queue.synchronize()?;
+        let words = self.copy.words(cells);
         let (flags, digits) = words.split_last().expect("a cell for the flags");
         let digits: Vec<i64> = digits.iter().map(|digit| *digit as i64).collect();
         let mut sum = Accumulator::new();

@@ -11,7 +11,7 @@ use kernels_gpu::op::Value;
 use crate::element::Element;
 use crate::error::Error;
 use crate::gpu::Gpu;
-use crate::memory::{DeviceMemory, Span, SpanMut};
+use crate::memory::{DeviceMemory, PinnedMemory, Span, SpanMut};
 use crate::module::Function;
 use crate::stream::Stream;
 
@@ -99,6 +99,18 @@ impl<'a> Argument<'a> {
             address: memory.address(),
             len: len as u64,
             bytes,
+            gpu: memory.gpu(),
+        })
+    }
+
+    /// The first `len` elements of an array of the host that is written.
+    pub(crate) fn pinned<T: Element>(memory: &'a mut PinnedMemory<T>, len: usize) -> Self {
+        assert!(len <= memory.len());
+        Self(Kind::Array {
+            written: true,
+            address: memory.address(),
+            len: len as u64,
+            bytes: size_of::<T>(),
             gpu: memory.gpu(),
         })
     }

@@ -6,7 +6,7 @@
 //!
 //! | kernel | does |
 //! |---|---|
-//! | [`columns`] | some threads reduce a tile of a column; adjacent threads take adjacent columns, or adjacent lanes of a tile |
+//! | [`columns`] | some threads reduce a tile of a column, or of a [vector](width_of) of adjacent columns; adjacent threads take adjacent ones, or adjacent lanes of a tile |
 //! | [`combine`] | combines the partials of columns that have several tiles |
 //!
 //! # Dimensions
@@ -28,7 +28,7 @@ pub mod combine;
 use crate::items::Items;
 use crate::mem::Shared;
 use crate::op::Op;
-use crate::tile::{LANES, ROWS, items_of_tile};
+use crate::tile::{LANES, ROWS, has_rows, has_slots, items_of_tile};
 
 /// The threads per block of every kernel.
 pub const THREADS: u32 = 256;
@@ -48,9 +48,23 @@ const DIM_BYTES: u32 = (WORDS * size_of::<u64>()) as u32;
 /// The number of threads that hides the latency of memory on every device.
 const MANY: u64 = 1 << 18;
 
-/// The dynamic shared memory of a block of [`columns`] in bytes, for accumulators of `acc_bytes`.
-pub const fn shared_bytes(acc_bytes: usize) -> u32 {
-    DIM_BYTES + THREADS * acc_bytes as u32
+/// The most bytes of accumulators of a thread that takes several columns.
+const MOST_BYTES: usize = 128;
+
+/// The number of adjacent columns that a thread takes, if they are adjacent in memory and begin with a vector of as many
+/// items; a power of two. 1, if the operator needs the items of a column in groups.
+pub const fn width_of<I: Items, O: Op<I>>() -> usize {
+    let slots = if has_slots::<I, O>() { I::VECTOR } else { 1 };
+    let mut width = if has_rows::<I, O>() { I::VECTOR } else { 1 };
+    while width > 1 && width * slots * size_of::<O::Acc>() > MOST_BYTES {
+        width /= 2;
+    }
+    width
+}
+
+/// The dynamic shared memory of a block of [`columns`] in bytes.
+pub const fn shared_bytes<I: Items, O: Op<I>>() -> u32 {
+    DIM_BYTES + THREADS * (width_of::<I, O>() * size_of::<O::Acc>()) as u32
 }
 
 /// The logarithm of the most lanes of a tile that one thread combines, by the size of an accumulator: each level of their tree
@@ -118,17 +132,21 @@ pub struct Shape {
     pub tiles: u64,
     /// The multiplier for a division by the number of columns.
     columns_multiplier: u64,
-    /// The number of groups of columns, each for a block.
+    /// The number of adjacent columns in a vector: 1 or [`width_of`].
+    width: u64,
+    /// The number of vectors of columns.
+    vectors: u64,
+    /// The number of groups of vectors, each for a block.
     groups: u64,
     /// The multiplier for a division by it.
     groups_multiplier: u64,
-    /// The logarithm of the number of columns in a group.
-    log_columns: u32,
+    /// The logarithm of the number of vectors in a group.
+    log_vectors: u32,
     /// The logarithm of the number of threads that share a tile.
     log_threads: u32,
     /// The logarithm of the number of lanes that a thread combines.
     log_lanes: u32,
-    /// 1 if adjacent threads take adjacent columns, 0 if they take adjacent lanes.
+    /// 1 if adjacent threads take adjacent vectors, 0 if they take adjacent lanes.
     is_across: u32,
     /// The number of kept dimensions.
     kept: u32,
@@ -140,7 +158,8 @@ pub struct Shape {
     reduced_stride: u64,
     /// 1 if each tile is in a run of the innermost reduced dimension, although there are others.
     is_in_runs: u64,
-    /// Length, multiplier and stride of each dimension: the kept ones from the innermost on, then the reduced ones.
+    /// Length, multiplier and stride of each dimension: the kept ones from the innermost on, then the reduced ones. The
+    /// innermost kept one has the vectors.
     words: [u64; WORDS],
     /// The number of this launch of [`combine`], from 0.
     round: u64,
@@ -154,14 +173,17 @@ impl Shape {
     pub fn new<I: Items, O: Op<I>>(kept: &[Dim], reduced: &[Dim]) -> Self {
         let product = |dims: &[Dim]| dims.iter().map(|dim| dim.len as u64).product::<u64>();
         let (columns, items) = (product(kept), product(reduced));
+        let width = width(kept, reduced, width_of::<I, O>());
+        let vectors = columns / width as u64;
         let tile = items_of_tile::<I>() as u64;
         // If there are no items, a tile of none is the identity.
         let tiles = items.div_ceil(tile).max(1);
         let mut words = [0; WORDS];
         let innermost_first = kept.iter().rev().chain(reduced.iter().rev());
-        for (dim, words) in innermost_first.zip(words.chunks_mut(DIM_WORDS)) {
-            let len = dim.len as u64;
-            words.copy_from_slice(&[len, Dim::multiplier(len), dim.stride as u64]);
+        for (i, (dim, words)) in innermost_first.zip(words.chunks_mut(DIM_WORDS)).enumerate() {
+            let per_step = if i == 0 { width } else { 1 };
+            let (len, stride) = ((dim.len / per_step) as u64, dim.stride * per_step);
+            words.copy_from_slice(&[len, Dim::multiplier(len), stride as u64]);
         }
         let is_in_runs = match reduced {
             [_, .., inner] => (inner.len as u64).is_multiple_of(tile),
@@ -180,27 +202,30 @@ impl Shape {
             false => 0,
         };
         let mut log_lanes = log_used.min(most_lanes);
-        while log_lanes > 0 && (columns * tiles) << (log_used - log_lanes) < MANY {
+        while log_lanes > 0 && (vectors * tiles) << (log_used - log_lanes) < MANY {
             log_lanes -= 1;
         }
         let log_threads = log_used - log_lanes;
-        let most_columns = THREADS.ilog2() - log_threads;
-        let log_columns = columns.next_power_of_two().ilog2().min(most_columns);
-        let groups = columns.div_ceil(1 << log_columns);
+        let most_vectors = THREADS.ilog2() - log_threads;
+        let log_vectors = vectors.next_power_of_two().ilog2().min(most_vectors);
+        let groups = vectors.div_ceil(1 << log_vectors);
         Self {
             columns,
             items,
             tiles,
             columns_multiplier: Dim::multiplier(columns),
+            width: width as u64,
+            vectors,
             groups,
             groups_multiplier: Dim::multiplier(groups),
-            log_columns,
+            log_vectors,
             log_threads,
             log_lanes,
             is_across: of_threads.into(),
             kept: kept.len() as u32,
             dims: (kept.len() + reduced.len()) as u32,
-            kept_stride: stride(kept.first()),
+            // Of a single dimension, the innermost, a step is a vector.
+            kept_stride: stride(kept.first()) * if kept.len() == 1 { width as u64 } else { 1 },
             reduced_stride: stride(match is_in_runs {
                 true => reduced.last(),
                 false => reduced.first(),
@@ -214,7 +239,7 @@ impl Shape {
 
     /// The number of blocks of [`columns`].
     pub const fn blocks(&self) -> u64 {
-        let tiles = THREADS >> (self.log_columns + self.log_threads);
+        let tiles = THREADS >> (self.log_vectors + self.log_threads);
         self.groups * self.tiles.div_ceil(tiles as u64)
     }
 
@@ -240,6 +265,18 @@ impl Shape {
             tiles => tiles * self.columns,
         }
     }
+}
+
+/// The number of adjacent columns in a vector: `most`, if all columns are in vectors of as many adjacent items.
+fn width(kept: &[Dim], reduced: &[Dim], most: usize) -> usize {
+    let Some((inner, outer)) = kept.split_last() else {
+        return 1;
+    };
+    let mut others = outer.iter().chain(reduced);
+    let is_in_vectors = inner.stride == 1
+        && inner.len.is_multiple_of(most)
+        && others.all(|dim| dim.stride.is_multiple_of(most));
+    if is_in_vectors { most } else { 1 }
 }
 
 /// Dimensions in shared memory, from the innermost on, without the outermost.

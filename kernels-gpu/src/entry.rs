@@ -101,7 +101,9 @@ pub mod runs_parts {
 
     pub use super::parts::*;
     pub use crate::element::Element;
-    pub use crate::runs::{BLOCKS, SHARED_BYTES, Starts, THREADS, Work, find_runs, rows_of};
+    pub use crate::runs::{
+        BLOCKS, SHARED_BYTES, Starts, THREADS, Work, find_runs, keys_of_thread, rows_of,
+    };
 }
 
 #[doc(hidden)]
@@ -113,7 +115,7 @@ pub mod axes_parts {
     pub use super::parts::*;
     pub use crate::axes::columns::columns;
     pub use crate::axes::combine::combine;
-    pub use crate::axes::{Shape, shared_bytes};
+    pub use crate::axes::{Shape, shared_bytes, width_of};
 }
 
 #[doc(hidden)]

@@ -4,25 +4,28 @@
 //!
 //! Each lane holds a sum of its terms as three floats ([`Expansion`]), to which terms are added exactly, by additions
 //! whose rounding errors are known. If the three floats have too few bits, the terms are added as integers: each warp has
-//! a fixed-point number in shared memory ([`Digits`]). A warp adds a *group* of rows at a time, in the first of four ways
-//! that is exact for all its lanes:
+//! a fixed-point number in shared memory ([`Digits`]). A warp adds a *group* of rows at a time, in the first way that is
+//! exact for all its lanes:
 //!
-//! | way | cost of a term | is exact if |
-//! |---|---|---|
-//! | [`Way::Plain`] | one addition | the exponents of a lane's terms in the group differ little |
-//! | [`Way::Two`] | two additions with errors | the lane's sum fits into two floats |
-//! | [`Way::Three`] | three additions with errors | the lane's sum fits into three floats |
-//! | [`Way::Integers`] | up to five atomics in shared memory | always |
+//! | way | terms of | cost of a term | is exact if |
+//! |---|---|---|---|
+//! | [`Way::Plain`] | up to 24 bits | one addition | the exponents of a lane's terms in the group differ little |
+//! | [`Way::Split`] | up to 24 bits | five additions | they differ by no more than about 74 |
+//! | [`Way::Two`] | up to 53 bits | two additions with errors | the lane's sum fits into two floats |
+//! | [`Way::Three`] | any | three additions with errors | the lane's sum fits into three floats |
+//! | [`Way::Integers`] | any | up to five atomics in shared memory | always |
 //!
 //! At the end each block adds its digits to cells in global memory, by integer atomics. So the sum of the cells is the same
-//! in any order, for any grid. The host rounds it once.
+//! in any order, for any grid. The block that finishes last copies the cells to memory of the host, which rounds their sum
+//! once.
 //!
 //! # Requirements of every launch
 //!
 //! - A one-dimensional block of a power of two of threads, from 32 to 1024; a one-dimensional grid of any size.
 //! - A scratch of [`Layout::CELLS`] digits for each warp of the block.
-//! - `Layout::CELLS` cells in `cells`, to which the kernel adds. Any number in `next`, which it sets to 0, for a launch
-//!   that follows.
+//! - `Layout::CELLS` cells in `cells`, to which the kernel adds, and in `copy`, where it leaves their values. Any number in
+//!   `next`, which it sets to 0, for a launch that follows.
+//! - One counter in `arrivals`, which is 0 before and after the launch.
 
 mod digits;
 mod expansion;
@@ -38,7 +41,9 @@ use crate::exact::Flags;
 use crate::items::Items;
 use crate::mem::{Global, Shared};
 use crate::warp::{FULL_MASK, WARP_SIZE};
-use cuda_std::thread::{block_dim_x, block_idx_x, grid_dim_x, sync_threads, thread_idx_x};
+use cuda_std::thread::{
+    block_dim_x, block_idx_x, device_fence, grid_dim_x, sync_threads, thread_idx_x,
+};
 use cuda_std::warp::{sync_warp, warp_vote_all};
 
 /// The way in which a warp adds a group of rows; see the [module](self).
@@ -46,6 +51,9 @@ use cuda_std::warp::{sync_warp, warp_vote_all};
 pub enum Way {
     /// Each lane adds its terms without errors, and the sum to its expansion.
     Plain,
+    /// Each lane cuts its terms at the same bit, adds the upper and the lower parts without errors, and the two sums to its
+    /// expansion.
+    Split,
     /// Each lane adds its terms to the first two floats of its expansion.
     Two,
     /// Each lane adds its terms to the three floats of its expansion.
@@ -59,8 +67,8 @@ impl Way {
     #[inline(always)]
     const fn next(self) -> Self {
         match self {
-            Self::Plain => Self::Two,
-            Self::Two => Self::Three,
+            Self::Plain => Self::Split,
+            Self::Split | Self::Two => Self::Three,
             _ => Self::Integers,
         }
     }
@@ -74,7 +82,8 @@ pub const fn rows_of(arrays: usize) -> usize {
     4 / arrays
 }
 
-/// Adds the terms of all items to `cells`, exactly, in groups of `R` rows of vectors of `N` items; sets `next` to 0.
+/// Adds the terms of all items to `cells`, exactly, in groups of `R` rows of vectors of `N` items; copies the cells to
+/// `copy` and sets `next` to 0.
 ///
 /// # Safety
 ///
@@ -85,6 +94,8 @@ pub unsafe fn exact_sum<I: Items, O: Terms<I>, const N: usize, const R: usize>(
     scratch: Shared<i32>,
     cells: Global<u64>,
     next: Global<u64>,
+    copy: Global<u64>,
+    arrivals: Global<u32>,
 ) {
     let (warp, warps) = (thread_idx_x() / WARP_SIZE, block_dim_x() / WARP_SIZE);
     let rows = Rows::<I, N, R>::new(arrays);
@@ -108,6 +119,33 @@ pub unsafe fn exact_sum<I: Items, O: Terms<I>, const N: usize, const R: usize>(
         next.set(cell, 0);
         cell += block_dim_x() as usize;
     }
+    // SAFETY: all threads of the block arrive here, and all have read the scratch that they need.
+    if unsafe { is_last_block(scratch, arrivals) } {
+        let mut cell = thread_idx_x() as usize;
+        while cell < Layout::<I, O>::CELLS as usize {
+            copy.set(cell, cells.get_atomic(cell));
+            cell += block_dim_x() as usize;
+        }
+    }
+}
+
+/// Whether all other blocks have arrived here before. What they have added to global memory is then visible.
+///
+/// # Safety
+///
+/// All threads of all blocks arrive here. No thread needs the first element of the scratch.
+#[inline(always)]
+unsafe fn is_last_block(scratch: Shared<i32>, arrivals: Global<u32>) -> bool {
+    // What this thread has added is visible before the block's arrival.
+    device_fence();
+    sync_threads();
+    if thread_idx_x() == 0 {
+        scratch.set(0, arrivals.fetch_increment(0, grid_dim_x()) as i32);
+    }
+    sync_threads();
+    // What the other blocks added before their arrivals is visible behind this.
+    device_fence();
+    scratch.get(0) as u32 == grid_dim_x() - 1
 }
 
 /// What a lane has added, and the warp's choice of a way.
@@ -127,9 +165,12 @@ struct Sum<I: Items, O, const N: usize, const R: usize> {
 }
 
 impl<I: Items, O: Terms<I>, const N: usize, const R: usize> Sum<I, O, N, R> {
+    /// Whether many terms can be added as `f64` without error.
+    const IS_NARROW: bool = O::BITS <= 24;
+
     /// The fastest way. A group of terms of more than 24 bits cannot be added plainly, and products of two floats each
     /// do not fit into two floats.
-    const FASTEST: Way = if O::BITS <= 24 {
+    const FASTEST: Way = if Self::IS_NARROW {
         Way::Plain
     } else if O::IS_LONG {
         Way::Three
@@ -210,9 +251,11 @@ impl<I: Items, O: Terms<I>, const N: usize, const R: usize> Sum<I, O, N, R> {
     #[inline(always)]
     unsafe fn add_floats(&mut self, group: usize) -> bool {
         let (rows, sum) = (&self.rows, self.expansion);
-        let (expansion, is_exact) = if Self::FASTEST == Way::Plain && self.way == Way::Plain {
+        let (expansion, is_exact) = if Self::IS_NARROW && self.way == Way::Plain {
             sum.plus_plain::<I, O, N, R>(&rows.load::<1>(group))
-        } else if Self::FASTEST <= Way::Two && self.way == Way::Two {
+        } else if Self::IS_NARROW && self.way == Way::Split {
+            sum.plus_split::<I, O, N, R>(&rows.load::<2>(group))
+        } else if Self::FASTEST == Way::Two && self.way == Way::Two {
             sum.plus::<I, O, N, R, 2>(&rows.load::<2>(group))
         } else {
             sum.plus::<I, O, N, R, 3>(&rows.load::<3>(group))

@@ -10,7 +10,9 @@
 //!
 //! A block takes a tile of keys, a warp a part of it, row by row: lane `l` of a warp takes key `l` of a row of 32. The
 //! ballots of the rows say which lanes have a start, and their bits are counted. So the starts of a tile are in order, and
-//! the number of starts before the tile is the only thing that a block needs from others.
+//! the number of starts before the tile is the only thing that a block needs from others. When it is known, the keys of the
+//! starts are loaded again, from the caches: registers hold only the ballots, so a tile can be long, and a block waits for
+//! others once in a long time.
 //!
 //! ```text
 //! keys      a a a b | b b c c | c d d d | d d d d      tiles of 4
@@ -46,9 +48,8 @@ use cuda_std::warp::{warp_vote_any, warp_vote_ballot};
 /// The threads of a block.
 pub const THREADS: u32 = 256;
 
-/// The blocks that a multiprocessor holds at the same time, which limits a thread to 80 registers. With 64, ptxas spills keys of
-/// 32 bits on sm_75 and sm_80.
-pub const BLOCKS: u32 = 3;
+/// The blocks that a multiprocessor holds at the same time, which limits a thread to 64 registers.
+pub const BLOCKS: u32 = 4;
 
 const WARPS: u32 = THREADS / WARP_SIZE;
 
@@ -62,7 +63,10 @@ const BEFORE_AT: u32 = 4 * (WARPS + 2);
 /// The dynamic shared memory of a block in bytes.
 pub const SHARED_BYTES: u32 = BEFORE_AT + 8;
 
-/// The rows of 32 keys that a warp takes.
+/// The groups of rows of a warp, one after another.
+const GROUPS: usize = 4;
+
+/// The rows of 32 keys that a warp loads together: a group.
 pub const fn rows_of<K>() -> usize {
     match IN_FLIGHT / size_of::<K>() {
         0 | 1 => 1,
@@ -73,9 +77,14 @@ pub const fn rows_of<K>() -> usize {
     }
 }
 
+/// The number of keys of a thread.
+pub const fn keys_of_thread<K>() -> usize {
+    GROUPS * rows_of::<K>()
+}
+
 /// The number of keys in a tile.
 pub const fn keys_of_tile<K>() -> usize {
-    THREADS as usize * rows_of::<K>()
+    THREADS as usize * keys_of_thread::<K>()
 }
 
 /// The number of tiles of `n` keys.
@@ -215,10 +224,6 @@ impl Work {
 ///
 /// The launch meets the [requirements](self).
 #[inline(always)]
-#[allow(
-    unused_assignments,
-    reason = "the last step of an unrolled loop assigns for none behind it"
-)]
 pub unsafe fn find_runs<K: Element, const ROWS: usize>(
     keys: Global<K>,
     starts: Starts<K>,
@@ -239,35 +244,12 @@ pub unsafe fn find_runs<K: Element, const ROWS: usize>(
     }
     sync_threads();
     let tile = words.get(TILE) as usize;
-    let of_warp = WARP_SIZE as usize * ROWS;
-    let first = tile * keys_of_tile::<K>() + warp as usize * of_warp;
-    let at = first + lane as usize;
-    // Behind the last key, lanes load it again.
-    let last = n - 1;
-    let in_front = keys.get(first.saturating_sub(1).min(last));
-    let mut own = [in_front; ROWS];
-    if first + of_warp <= n {
-        unrolled!(|r < ROWS| own[r] = keys.get(at + r * WARP_SIZE as usize));
-        compiler_barrier();
-    } else {
-        unrolled!(|r < ROWS| own[r] = keys.get((at + r * WARP_SIZE as usize).min(last)));
-        compiler_barrier();
-    }
-    let mut ballots = [0; ROWS];
-    let mut count = 0;
-    // The last key of the row before.
-    let mut row_before = in_front;
-    unrolled!(|r < ROWS| {
-        // SAFETY: all lanes of the warp arrive.
-        let turned = unsafe { own[r].shuffle(FULL_MASK, Shuffle::Idx((lane + 31) % WARP_SIZE)) };
-        let previous = if lane == 0 { row_before } else { turned };
-        row_before = turned;
-        let i = at + r * WARP_SIZE as usize;
-        let is_start = i < n && (i == 0 || own[r] != previous);
-        // SAFETY: as above.
-        ballots[r] = unsafe { warp_vote_ballot(FULL_MASK, is_start) };
-        count += ballots[r].count_ones();
-    });
+    let rows = Rows::<K, ROWS> {
+        keys,
+        first: tile * keys_of_tile::<K>() + warp as usize * Rows::<K, ROWS>::KEYS,
+    };
+    // SAFETY: all lanes of the warp arrive.
+    let (ballots, count) = unsafe { rows.ballots() };
     if lane == 0 {
         words.set(warp, count);
     }
@@ -291,16 +273,123 @@ pub unsafe fn find_runs<K: Element, const ROWS: usize>(
         }
     }
     sync_threads();
-    let mut run = before.get(0) as usize + of_warps as usize;
-    let lanes_below = (1u32 << lane) - 1;
-    unrolled!(|r < ROWS| {
-        if ballots[r] >> lane & 1 != 0 {
-            let run = run + (ballots[r] & lanes_below).count_ones() as usize;
-            starts.unique.set(run, own[r]);
-            starts.set(run, at + r * WARP_SIZE as usize);
+    let run = before.get(0) as usize + of_warps as usize;
+    // SAFETY: all lanes of the warp arrive.
+    unsafe { rows.store(ballots, run, starts) };
+}
+
+/// The rows of a warp.
+#[derive(Clone, Copy)]
+struct Rows<K, const ROWS: usize> {
+    keys: Global<K>,
+    /// The index of the first key.
+    first: usize,
+}
+
+/// The ballots of up to 64 rows: lane `l` has those of rows `l` and `32 + l`.
+type Ballots = [u32; 2];
+
+impl<K: Element, const ROWS: usize> Rows<K, ROWS> {
+    /// The number of keys.
+    const KEYS: usize = WARP_SIZE as usize * ROWS * GROUPS;
+
+    /// The index of the lane's key in the first row of a group.
+    #[inline(always)]
+    fn at(&self, group: usize) -> usize {
+        let lane = thread_idx_x() % WARP_SIZE;
+        self.first + group * ROWS * WARP_SIZE as usize + lane as usize
+    }
+
+    /// Finds the lanes with starts in all rows, and their number.
+    ///
+    /// # Safety
+    ///
+    /// All lanes of the warp arrive here.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    unsafe fn ballots(self) -> (Ballots, u32) {
+        let (n, lane) = (self.keys.len(), thread_idx_x() % WARP_SIZE);
+        // Behind the last key, lanes load it again.
+        let last = n - 1;
+        let in_front = self.keys.get(self.first.saturating_sub(1).min(last));
+        // The last key of the row before, in lane 0.
+        let mut row_before = in_front;
+        let (mut ballots, mut count, mut group) = ([0; 2], 0, 0);
+        while group < GROUPS {
+            let at = self.at(group);
+            let mut own = [in_front; ROWS];
+            if self.first + Self::KEYS <= n {
+                unrolled!(|r < ROWS| own[r] = self.keys.get(at + r * WARP_SIZE as usize));
+                compiler_barrier();
+            } else {
+                unrolled!(|r < ROWS| own[r] = self.keys.get((at + r * WARP_SIZE as usize).min(last)));
+                compiler_barrier();
+            }
+            let mut of_group = 0;
+            unrolled!(|r < ROWS| {
+                // SAFETY: the caller guarantees that all lanes arrive.
+                let turned =
+                    unsafe { own[r].shuffle(FULL_MASK, Shuffle::Idx((lane + 31) % WARP_SIZE)) };
+                let previous = if lane == 0 { row_before } else { turned };
+                row_before = turned;
+                let i = at + r * WARP_SIZE as usize;
+                let is_start = i < n && (i == 0 || own[r] != previous);
+                // SAFETY: as above.
+                let ballot = unsafe { warp_vote_ballot(FULL_MASK, is_start) };
+                if lane as usize == (group * ROWS + r) % WARP_SIZE as usize {
+                    of_group = ballot;
+                }
+                count += ballot.count_ones();
+            });
+            // Other lanes have 0. A group has at most 32 rows.
+            if group * ROWS < WARP_SIZE as usize {
+                ballots[0] |= of_group;
+            } else {
+                ballots[1] |= of_group;
+            }
+            group += 1;
         }
-        run += ballots[r].count_ones() as usize;
-    });
+        (ballots, count)
+    }
+
+    /// Stores the starts, of which the first has number `run`, and their keys.
+    ///
+    /// # Safety
+    ///
+    /// All lanes of the warp arrive here.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    unsafe fn store(self, ballots: Ballots, mut run: usize, starts: Starts<K>) {
+        let lane = thread_idx_x() % WARP_SIZE;
+        let lanes_below = (1u32 << lane) - 1;
+        let mut group = 0;
+        while group < GROUPS {
+            let at = self.at(group);
+            let of_group = match group * ROWS < WARP_SIZE as usize {
+                true => ballots[0],
+                false => ballots[1],
+            };
+            let (mut own, mut of_rows) = ([None; ROWS], [0; ROWS]);
+            unrolled!(|r < ROWS| {
+                let from = Shuffle::Idx((group * ROWS + r) as u32 % WARP_SIZE);
+                // SAFETY: the caller guarantees that all lanes arrive.
+                of_rows[r] = unsafe { of_group.shuffle(FULL_MASK, from) };
+                if of_rows[r] >> lane & 1 != 0 {
+                    own[r] = Some(self.keys.get(at + r * WARP_SIZE as usize));
+                }
+            });
+            compiler_barrier();
+            unrolled!(|r < ROWS| {
+                if let Some(key) = own[r] {
+                    let run = run + (of_rows[r] & lanes_below).count_ones() as usize;
+                    starts.unique.set(run, key);
+                    starts.set(run, at + r * WARP_SIZE as usize);
+                }
+                run += of_rows[r].count_ones() as usize;
+            });
+            group += 1;
+        }
+    }
 }
 
 /// The number of warps, for a loop.

@@ -58,7 +58,7 @@ const HALVINGS: usize = 4;
 
 /// The number of single items that are in flight at once: few, because their registers count, but hardly any tile needs
 /// them.
-const PART: usize = 4;
+pub(crate) const PART: usize = 4;
 
 /// The maximum number of threads of a grid that has too few loads in flight to hide their latency, if each warp loads one
 /// group of rows after another. Then all rows of a tile are loaded into the L1 cache first.
@@ -361,11 +361,11 @@ impl<I: Items, O: Op<I>, const N: usize, const K: usize> Share<I, O, Arrays<I>, 
 
 impl<I: Items, O: Op<I>, S: Source<I>, const N: usize, const K: usize> Share<I, O, S, N, K> {
     /// The number of parts of a vector, if its items are loaded one by one.
-    const PARTS: usize = N.div_ceil(PART);
+    pub(crate) const PARTS: usize = N.div_ceil(PART);
 
     /// The index of the first item in this row.
     #[inline(always)]
-    fn first_of(&self, row: usize) -> usize {
+    pub(crate) fn first_of(&self, row: usize) -> usize {
         self.first.wrapping_add(row * self.step)
     }
 
@@ -379,13 +379,13 @@ impl<I: Items, O: Op<I>, S: Source<I>, const N: usize, const K: usize> Share<I, 
 
     /// Whether there is an item `i`; false for one before the array, which has wrapped.
     #[inline(always)]
-    fn is_item(&self, i: usize) -> bool {
+    pub(crate) fn is_item(&self, i: usize) -> bool {
         i < self.source.len()
     }
 
     /// The number of rows up to the end of the array.
     #[inline(always)]
-    fn rows(&self) -> usize {
+    pub(crate) fn rows(&self) -> usize {
         let behind = self.source.len().wrapping_sub(self.first);
         behind.div_ceil(self.step).min(ROWS)
     }
@@ -456,6 +456,7 @@ impl<I: Items, O: Op<I>, S: Source<I>, const N: usize, const K: usize> Share<I, 
 }
 
 /// The accumulators of a lane.
+#[derive(Clone, Copy)]
 pub(crate) struct Lane<I: Items, O: Op<I>, const N: usize> {
     op: O,
     /// One for each slot, or only the first.

@@ -126,7 +126,11 @@ impl Exact {
             |cells: &[u64]| [&[MARGIN_CELL; MARGIN], cells, &[MARGIN_CELL; MARGIN]].concat();
         let cell_buffer = Buffer::from(&with_margins(&vec![0; cells]));
         let next_buffer = Buffer::from(&with_margins(&vec![!0; cells]));
+        let copy_buffer = Buffer::from(&with_margins(&vec![!0; cells]));
+        let arrivals = Buffer::from(&[0_u32]);
         let mut arrays = vec![
+            Array::new("copy", copy_buffer.as_ptr().wrapping_add(MARGIN), cells),
+            Array::new("arrivals", arrivals.as_ptr(), 1),
             Array::new("cells", cell_buffer.as_ptr().wrapping_add(MARGIN), cells),
             Array::new("next", next_buffer.as_ptr().wrapping_add(MARGIN), cells),
         ];
@@ -159,6 +163,10 @@ impl Exact {
             Err("a cell before or after the cells changed".into())
         } else if next_buffer.to_vec() != with_margins(&vec![0; cells.len()]) {
             Err("the next launch's cells are not 0, or a cell around them changed".into())
+        } else if copy_buffer.to_vec() != after {
+            Err("the copy of the cells differs, or a cell around it changed".into())
+        } else if arrivals.to_vec() != [0] {
+            Err("the counter is not 0".into())
         } else if buffers.iter().zip(&memories).any(changed) {
             Err("an input changed".into())
         } else {

@@ -1,14 +1,15 @@
 //! Some threads reduce a tile of a column.
 //!
-//! A group of adjacent columns belongs to a block. In a tile, each thread combines one or several lanes of the canonical order,
-//! then the threads combine their values through shared memory. If columns have few items, one thread has all lanes of its
-//! column. If there are few columns, a block has several tiles.
+//! A *vector* of columns is one column, or several that are adjacent in memory, whose items of the same index are loaded
+//! together. A group of adjacent vectors belongs to a block. In a tile, each thread combines one or several lanes of the
+//! canonical order, then the threads combine their values through shared memory. If columns have few items, one thread has all
+//! lanes of its vector. If there are few columns, a block has several tiles.
 
 use super::{DIM_BYTES, DIM_WORDS, Dims, Shape, THREADS, WORDS, adjacent_of, levels_of};
 use crate::items::Items;
-use crate::mem::{Global, Shared};
+use crate::mem::{Global, Shared, compiler_barrier};
 use crate::op::{Op, unrolled};
-use crate::tile::{LANES, Lane, Share, Source, items_of_tile};
+use crate::tile::{LANES, Lane, PART, Share, Source, items_of_tile, zero};
 use core::marker::PhantomData;
 use cuda_std::thread::{block_idx_x, sync_threads, thread_idx_x};
 
@@ -18,7 +19,30 @@ use cuda_std::thread::{block_idx_x, sync_threads, thread_idx_x};
 ///
 /// The launch meets the [requirements](super).
 #[inline(always)]
-pub unsafe fn columns<I: Items, O: Op<I>, const N: usize, const K: usize>(
+pub unsafe fn columns<I: Items, O: Op<I>, const N: usize, const K: usize, const W: usize>(
+    op: O,
+    arrays: I::Arrays,
+    shape: Shape,
+    output: Global<O::Acc>,
+    partials: Global<O::Acc>,
+) {
+    // SAFETY: the caller's contract; the number is the same for all threads.
+    unsafe {
+        if W > 1 && shape.width > 1 {
+            vectors::<I, O, N, K, W>(op, arrays, shape, output, partials);
+        } else {
+            vectors::<I, O, N, K, 1>(op, arrays, shape, output, partials);
+        }
+    }
+}
+
+/// Reduces the columns in vectors of `W`.
+///
+/// # Safety
+///
+/// As for [`columns`].
+#[inline(always)]
+unsafe fn vectors<I: Items, O: Op<I>, const N: usize, const K: usize, const W: usize>(
     op: O,
     arrays: I::Arrays,
     shape: Shape,
@@ -40,48 +64,51 @@ pub unsafe fn columns<I: Items, O: Op<I>, const N: usize, const K: usize>(
         last: shape.kept.saturating_sub(1),
         stride: shape.kept_stride as usize,
     };
-    let (log_columns, log_threads) = (shape.log_columns, shape.log_threads);
+    let (log_vectors, log_threads) = (shape.log_vectors, shape.log_threads);
     let block = u64::from(block_idx_x());
     let tiles = super::Dim::divide(block, shape.groups, shape.groups_multiplier);
     let group = block - tiles * shape.groups;
-    let sub = tid >> (log_columns + log_threads);
+    let sub = tid >> (log_vectors + log_threads);
     let tile =
-        (tiles * u64::from(THREADS >> (log_columns + log_threads)) + u64::from(sub)) as usize;
+        (tiles * u64::from(THREADS >> (log_vectors + log_threads)) + u64::from(sub)) as usize;
     let is_across = shape.is_across > 0;
     let low = |bits: u32, number: u32| number & ((1 << bits) - 1);
-    let (column, number) = match is_across {
-        true => (low(log_columns, tid), low(log_threads, tid >> log_columns)),
-        false => (low(log_columns, tid >> log_threads), low(log_threads, tid)),
+    let (vector, number) = match is_across {
+        true => (low(log_vectors, tid), low(log_threads, tid >> log_vectors)),
+        false => (low(log_vectors, tid >> log_threads), low(log_threads, tid)),
     };
-    let column = ((group << log_columns) + u64::from(column)) as usize;
-    let exists = column < shape.columns as usize && tile < shape.tiles as usize;
-    let mut value = op.identity();
+    let vector = ((group << log_vectors) + u64::from(vector)) as usize;
+    let exists = vector < shape.vectors as usize && tile < shape.tiles as usize;
+    let mut values = [op.identity(); W];
     if exists {
         let part = Part::<I, O> {
             op,
-            items: Column::new(arrays, &shape, words, kept.offset(column), tile),
+            items: Column::new(arrays, &shape, words, kept.offset(vector), tile),
             first: tile * items_of_tile::<I>(),
             number,
             log_threads,
             log_lanes: shape.log_lanes,
         };
-        value = part.lanes::<N, K>();
+        values = part.lanes::<N, K, W>();
     }
     let team = Team {
         // SAFETY: the launch provides the memory; the words are before.
         values: unsafe { Shared::dynamic_at(DIM_BYTES) },
         number,
         log_threads,
-        apart: if is_across { 1 << log_columns } else { 1 },
+        apart: if is_across { 1 << log_vectors } else { 1 },
     };
     // SAFETY: all threads of the block get here.
-    let value = unsafe { team.combine::<I, O>(op, value) };
+    let values = unsafe { team.combine::<I, O, W>(op, values) };
     if exists && number == 0 {
-        if shape.tiles > 1 {
-            partials.set(tile * shape.columns as usize + column, value);
-        } else {
-            output.set(column, value);
-        }
+        unrolled!(|w < W| {
+            let column = vector * W + w;
+            if shape.tiles > 1 {
+                partials.set(tile * shape.columns as usize + column, values[w]);
+            } else {
+                output.set(column, values[w]);
+            }
+        });
     }
 }
 
@@ -170,12 +197,14 @@ impl<I: Items, O: Op<I>> Part<I, O> {
     /// The levels of the tree of a thread's lanes.
     const LEVELS: usize = levels_of::<O::Acc>();
 
-    /// Combines the thread's lanes as a binary tree: of a commutative operator by halves, of another one in adjacent pairs.
+    /// Combines the thread's lanes of each of `W` columns as a binary tree: of a commutative operator by halves, of another one
+    /// in adjacent pairs.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn lanes<const N: usize, const K: usize>(&self) -> O::Acc {
-        let mut waiting = [self.op.identity(); 4];
-        let mut value = self.op.identity();
+    fn lanes<const N: usize, const K: usize, const W: usize>(&self) -> [O::Acc; W] {
+        let identities = [self.op.identity(); W];
+        let mut waiting = [identities; 4];
+        let mut values = identities;
         let (mut q, lanes) = (0u32, 1 << self.log_lanes);
         while q < lanes {
             let lane = match O::COMMUTATIVE {
@@ -186,24 +215,23 @@ impl<I: Items, O: Op<I>> Part<I, O> {
                 }
                 false => (self.number << self.log_lanes) + q,
             };
-            value = self.lane::<N, K>(lane);
+            values = self.lane::<N, K, W>(lane);
             // As many subtrees wait for this one.
             let carries = (!q).trailing_zeros() as usize;
             unrolled!(|level < Self::LEVELS| if level < carries {
-                value = self.op.combine(waiting[level], value);
+                unrolled!(|w < W| values[w] = self.op.combine(waiting[level][w], values[w]));
             } else if level == carries {
-                waiting[level] = value;
+                waiting[level] = values;
             });
             q += 1;
         }
-        value
+        values
     }
 
-    /// Combines the items of a lane.
+    /// Combines the items of a lane of each of `W` columns.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn lane<const N: usize, const K: usize>(&self, lane: u32) -> O::Acc {
-        let mut acc = Lane::<I, O, N>::new(self.op);
+    fn lane<const N: usize, const K: usize, const W: usize>(&self, lane: u32) -> [O::Acc; W] {
         let share = Share::<I, O, Column<I>, N, K> {
             op: self.op,
             source: self.items,
@@ -211,8 +239,57 @@ impl<I: Items, O: Op<I>> Part<I, O> {
             step: if O::COMMUTATIVE { LANES * N } else { N },
             items: PhantomData,
         };
-        share.combine_items(&mut acc);
-        acc.combined()
+        let mut values = [self.op.identity(); W];
+        if W == 1 {
+            let mut acc = Lane::<I, O, N>::new(self.op);
+            share.combine_items(&mut acc);
+            values[0] = acc.combined();
+        } else {
+            let mut accs = [Lane::<I, O, N>::new(self.op); W];
+            share.combine_vectors(&mut accs);
+            unrolled!(|w < W| values[w] = accs[w].combined());
+        }
+        values
+    }
+}
+
+impl<I: Items, O: Op<I>, const N: usize, const K: usize> Share<I, O, Column<I>, N, K> {
+    /// Combines the lane's items of each of `W` adjacent columns, of which the source is the first. Not all of them need to
+    /// exist.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn combine_vectors<const W: usize>(&self, lanes: &mut [Lane<I, O, N>; W]) {
+        let is_aligned = I::skew::<W>(self.source.arrays) == Some(0);
+        let (mut row, end) = (0, self.rows());
+        while row < end {
+            unrolled!(|part < Self::PARTS| {
+                let first = self.first_of(row) + part * PART;
+                let mut items = [[zero::<I>(); W]; PART];
+                unrolled!(|e < PART| if part * PART + e < N && self.is_item(first + e) {
+                    items[e] = self.source.vector(first + e, is_aligned);
+                });
+                compiler_barrier();
+                unrolled!(|e < PART, w < W| if part * PART + e < N && self.is_item(first + e) {
+                    lanes[w].absorb_item(part * PART + e, items[e][w], (first + e) as u64);
+                });
+            });
+            row += 1;
+        }
+    }
+}
+
+impl<I: Items> Column<I> {
+    /// Loads item `index` of `W` adjacent columns.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn vector<const W: usize>(self, index: usize, is_aligned: bool) -> [I; W] {
+        let at = self.base.wrapping_add(self.dims.offset(index));
+        if is_aligned {
+            return I::vector(self.arrays, at);
+        }
+        let mut items = [zero::<I>(); W];
+        unrolled!(|w < W| items[w] = I::get(self.arrays, at + w));
+        items
     }
 }
 
@@ -228,14 +305,18 @@ struct Team<A> {
 }
 
 impl<A: crate::element::Element> Team<A> {
-    /// Combines the values of the threads; the first one returns the result.
+    /// Combines the `W` values of each thread; the first thread returns the results.
     ///
     /// # Safety
     ///
     /// All threads of the block arrive here.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    unsafe fn combine<I: Items, O: Op<I, Acc = A>>(&self, op: O, mut value: A) -> A {
+    unsafe fn combine<I: Items, O: Op<I, Acc = A>, const W: usize>(
+        &self,
+        op: O,
+        mut values: [A; W],
+    ) -> [A; W] {
         let tid = thread_idx_x();
         let mut level = 0;
         while level < self.log_threads {
@@ -250,15 +331,19 @@ impl<A: crate::element::Element> Team<A> {
                     (step, place == 0, place == step)
                 }
             };
+            let place = |w: usize, thread: u32| w as u32 * THREADS + thread;
             if is_right && !is_left {
-                self.values.set(tid, value);
+                unrolled!(|w < W| self.values.set(place(w, tid), values[w]));
             }
             sync_threads();
             if is_left {
-                value = op.combine(value, self.values.get(tid + step * self.apart));
+                let above = tid + step * self.apart;
+                unrolled!(|w < W| {
+                    values[w] = op.combine(values[w], self.values.get(place(w, above)));
+                });
             }
             level += 1;
         }
-        value
+        values
     }
 }

@@ -51,6 +51,7 @@ macro_rules! family_axes {
                         $op,
                         { <$items as Items>::VECTOR },
                         { <$items as Items>::IN_FLIGHT },
+                        { width_of::<$items, $op>() },
                     >(
                         op,
                         ($(Global::from_slice($array)),+),
@@ -117,7 +118,7 @@ macro_rules! family_axes {
                 acc_bytes: ACC_BYTES,
                 needs: Needs {
                     per_thread: None,
-                    scratch: Scratch::Bytes(shared_bytes(ACC_BYTES)),
+                    scratch: Scratch::Bytes(shared_bytes::<$items, $op>()),
                     result: ResultIn::Cells,
                     ..SIZES.needs
                 },

@@ -1,11 +1,12 @@
 //! The family `exact`: [`exact_sum`](crate::exact_sum::exact_sum) of an operator over items. The parameters are the
-//! arrays, and the cells of this launch and of the next one:
+//! arrays, the cells of this launch and of the next one, their copy, and a counter:
 //!
 //! ```text
 //! input: *const T, input_len: u64                                 one array
 //! a: *const T, a_len: u64, b: *const T, b_len: u64                a pair
 //!
 //! cells: *mut u64, cells_len: u64, next: *mut u64, next_len: u64
+//! copy: *mut u64, copy_len: u64, arrivals: *mut u32, arrivals_len: u64
 //! ```
 
 /// The family `exact`; see [`kernels!`](crate::kernels).
@@ -24,6 +25,10 @@ macro_rules! family_exact {
                 cells_len: usize,
                 next: *mut u64,
                 next_len: usize,
+                copy: *mut u64,
+                copy_len: usize,
+                arrivals: *mut u32,
+                arrivals_len: usize,
             ) {
                 use $crate::entry::parts::*;
                 // SAFETY: the caller of the entry point guarantees its arguments and the contract of the
@@ -39,6 +44,8 @@ macro_rules! family_exact {
                         Shared::dynamic(),
                         Global::new(cells, cells_len),
                         Global::new(next, next_len),
+                        Global::new(copy, copy_len),
+                        Global::new(arrivals, arrivals_len),
                     )
                 }
             }
@@ -75,9 +82,15 @@ macro_rules! family_exact {
                     $(Parameter::Input(stringify!($array), size_of::<$element>()),)+
                     Parameter::Output("cells", size_of::<u64>()),
                     Parameter::Output("next", size_of::<u64>()),
+                    Parameter::Output("copy", size_of::<u64>()),
+                    Parameter::Output("arrivals", size_of::<u32>()),
                 ],
                 function: $crate::function!(|values| [<exact_ $suffix>](
                     $(values.slice::<$element>(),)+
+                    values.take(),
+                    values.take(),
+                    values.take(),
+                    values.take(),
                     values.take(),
                     values.take(),
                     values.take(),

@@ -68,7 +68,7 @@ macro_rules! family_runs {
                     read_bytes: [size_of::<$key>(), 0, 0],
                     acc_bytes: size_of::<u64>(),
                     needs: Needs {
-                        per_thread: Some(rows_of::<$key>() as u32),
+                        per_thread: Some(keys_of_thread::<$key>() as u32),
                         scratch: Scratch::Bytes(SHARED_BYTES),
                         result: ResultIn::Cells,
                         load: Load::Element,

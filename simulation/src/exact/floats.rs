@@ -12,6 +12,9 @@ pub enum Floats {
     /// Positive, with one of two exponents. Their distance is about the largest at which a lane's terms are added
     /// without error.
     TwoExponents,
+    /// Positive, with one of three exponents: the greatest and the smallest are about as far from each other as those of
+    /// terms that are cut in two and added without error may be; the cut goes through or above those between.
+    ThreeExponents,
     /// Powers of two at most four apart, from the smallest to the greatest number: a sum of three floats cannot hold
     /// them all.
     Steps,
@@ -40,9 +43,10 @@ pub enum Floats {
 
 impl Floats {
     /// All kinds.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Near,
         Self::TwoExponents,
+        Self::ThreeExponents,
         Self::Steps,
         Self::Runs,
         Self::Any,
@@ -80,6 +84,19 @@ impl Floats {
                     let exponent = match rng.random_range(0..8) {
                         0 => of_one,
                         _ => (of_one + distance).min(highest),
+                    };
+                    T::from_parts(false, ones::<T>(), exponent)
+                })
+            }
+            Self::ThreeExponents => {
+                let distance = 2 * f64::MANTISSA_DIGITS as i32 - bits - rng.random_range(6..=9);
+                let great = (of_one + distance).min(highest);
+                let middle = (great - rng.random_range(46..=50)).max(T::MIN_EXPONENT);
+                draw(n, || {
+                    let exponent = match rng.random_range(0..16) {
+                        0 => of_one,
+                        1..=8 => middle,
+                        _ => great,
                     };
                     T::from_parts(false, ones::<T>(), exponent)
                 })

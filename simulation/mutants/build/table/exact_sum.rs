@@ -49,6 +49,28 @@ pub const SOURCE: Source = Source {
             "",
         ),
         mutant(
+            "copied_by_first_block",
+            "the first block to finish copies the cells, to which the others still add",
+            "== grid_dim_x() - 1",
+            "== 0",
+        ),
+        mutant(
+            "no_fence_before_arrival",
+            "a block arrives before its additions are visible",
+            "    device_fence();
+    sync_threads();
+",
+            "    sync_threads();
+",
+        ),
+        mutant(
+            "no_fence_after_arrival",
+            "the last block may read cells as they were before the arrivals",
+            "    device_fence();
+    scratch",
+            "    scratch",
+        ),
+        mutant(
             "terms_of_one_lane_counted",
             "counts the terms of one lane only, although all lanes add to the same digits",
             "WARP_SIZE * (N * R) as u32",
@@ -149,6 +171,34 @@ pub const EXPANSION: Source = Source {
             "true",
         )
         .on(LONG),
+        mutant(
+            "window_of_two_too_large",
+            "terms whose exponents differ by one more are cut, and the sum of the lower parts is rounded",
+            "(2 * f64::MANTISSA_DIGITS - bits)",
+            "(2 * f64::MANTISSA_DIGITS + 1 - bits)",
+        )
+        .on(PLAIN),
+        mutant(
+            "cut_too_low",
+            "the upper parts do not fit into the bits above the cut",
+            "+ 1 + growth(N * R);",
+            "+ 1;",
+        )
+        .on(PLAIN),
+        mutant(
+            "lower_parts_lost",
+            "adds the upper parts only",
+            "lowers[r] += term - upper;",
+            "",
+        )
+        .on(PLAIN),
+        mutant(
+            "rest_of_parts_lost",
+            "does not ask whether the sums of the parts fit",
+            "(expansion, is_exact && is_all)",
+            "(expansion, is_exact)",
+        )
+        .on(PLAIN),
         mutant(
             "zeros_are_positive",
             "the sum of no terms is 0.0, so that all sums of -0.0 are 0.0",
