@@ -19,7 +19,7 @@
 //!
 //! - [`THREADS`] threads per block, and [`shared_bytes`] of dynamic shared memory for [`columns`].
 //! - A [`Shape`] of [`Shape::new`], whose offsets are in the arrays; at least one column.
-//! - For [`columns`], [`Shape::blocks`] blocks; for [`combine`], any number.
+//! - Any number of blocks; for [`columns`], [`Shape::blocks`] are fast.
 //! - An output for each column, and [`Shape::partials`] partials.
 
 pub mod columns;
@@ -45,6 +45,10 @@ const WORDS: usize = DIM_WORDS * MOST_DIMS;
 /// The bytes of the dimensions in shared memory, before a value for each thread.
 const DIM_BYTES: u32 = (WORDS * size_of::<u64>()) as u32;
 
+/// The most blocks of [`columns`]: a few for each multiprocessor of any device. They take one group after another, because a
+/// block of short columns takes longer to start than to run.
+const MOST_BLOCKS: u64 = 1 << 13;
+
 /// The number of threads that hides the latency of memory on every device.
 const MANY: u64 = 1 << 18;
 
@@ -67,15 +71,17 @@ pub const fn shared_bytes<I: Items, O: Op<I>>() -> u32 {
     DIM_BYTES + THREADS * (width_of::<I, O>() * size_of::<O::Acc>()) as u32
 }
 
-/// The logarithm of the most lanes of a tile that one thread combines, by the size of an accumulator: each level of their tree
-/// needs one in registers.
-pub const fn levels_of<A>() -> usize {
-    match size_of::<A>() {
+/// The logarithm of the most lanes of a tile that one thread combines, of each of `width` columns: each level of their tree
+/// needs accumulators in registers, unless their order is free.
+pub const fn levels_of<I: Items, O: Op<I>>(width: usize) -> usize {
+    let levels: usize = match size_of::<O::Acc>() {
+        _ if O::ANY_ORDER => return 3,
         0..=8 => 3,
         9..=16 => 2,
         17..=32 => 1,
         _ => 0,
-    }
+    };
+    levels.saturating_sub(width.ilog2() as usize)
 }
 
 /// The number of adjacent items of a lane.
@@ -198,7 +204,7 @@ impl Shape {
         let lanes = items.div_ceil(adjacent_of::<I, O>() as u64);
         let log_used = lanes.min(LANES as u64).next_power_of_two().ilog2();
         let most_lanes = match of_threads {
-            true => levels_of::<O::Acc>() as u32,
+            true => levels_of::<I, O>(width) as u32,
             false => 0,
         };
         let mut log_lanes = log_used.min(most_lanes);
@@ -238,7 +244,17 @@ impl Shape {
     }
 
     /// The number of blocks of [`columns`].
-    pub const fn blocks(&self) -> u64 {
+    pub const fn blocks(&self) -> u32 {
+        let jobs = self.jobs();
+        (if jobs < MOST_BLOCKS {
+            jobs
+        } else {
+            MOST_BLOCKS
+        }) as u32
+    }
+
+    /// The number of times that a block takes a group of vectors, and some tiles of each.
+    const fn jobs(&self) -> u64 {
         let tiles = THREADS >> (self.log_vectors + self.log_threads);
         self.groups * self.tiles.div_ceil(tiles as u64)
     }

@@ -401,7 +401,7 @@ impl<I: Items, O: Op<I>, S: Source<I>, const N: usize, const K: usize> Share<I, 
                 self.first_of(row),
                 self.first_of(row + K - 1).wrapping_add(N - 1),
             );
-            if has_rows::<I, O>() {
+            if has_rows::<I, O>() && !O::ABSORBS {
                 self.absorb_row(lane, first);
                 row += 1;
                 continue;
@@ -481,6 +481,12 @@ impl<I: Items, O: Op<I>, const N: usize> Lane<I, O, N> {
         } else {
             self.slots[0] = self.op.absorb(self.slots[0], rows, first);
         }
+    }
+
+    /// Combines a row of any number of items with the only accumulator: the operator [absorbs](Op::ABSORBS).
+    #[inline(always)]
+    pub(crate) fn absorb_row<const M: usize>(&mut self, row: [I; M], first: u64) {
+        self.slots[0] = self.op.absorb(self.slots[0], [row], [first]);
     }
 
     /// Combines one item, of slot `slot`.

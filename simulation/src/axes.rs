@@ -45,7 +45,7 @@ pub fn reduce<I: Items, O: Axes<I>>(
     let findings = |entry: &'static Entry| move |failure| Wrong::Findings(entry.name, failure);
     let grid = |blocks: u32| simulator().grid(blocks).block(THREADS);
     let shared = reducing.needs.shared_bytes(THREADS, acc);
-    let blocks = grid(shape.blocks() as u32).dynamic_shared_memory(shared);
+    let blocks = grid(shape.blocks()).dynamic_shared_memory(shared);
     // SAFETY: the arrays exist, have the types of the items, and the lengths that the shape asks for.
     unsafe { launch(reducing, blocks, op, &arrays(&shape)) }.map_err(findings(reducing))?;
     for round in 0..combine::rounds(shape.tiles) {

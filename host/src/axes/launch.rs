@@ -28,16 +28,6 @@ impl<I: Items, O: Axes<I>> Launch<'_, '_, I, O> {
         };
         let gpu = queue.gpu();
         let shape = Shape::new::<I, O>(self.dims.kept(), self.dims.reduced());
-        let limit = gpu.info.max_blocks;
-        let blocks = u32::try_from(shape.blocks()).ok();
-        let blocks = blocks
-            .filter(|blocks| *blocks <= limit)
-            .ok_or(Error::GridTooLarge {
-                kernel: columns.kernel,
-                blocks: shape.blocks(),
-                threads: THREADS,
-                limit,
-            })?;
         let partials = reserve(queue, room, shape.partials(), columns.acc_bytes)?;
         gpu.enter()?;
         let mut arguments = input::arguments::<I>(self.views);
@@ -49,8 +39,8 @@ impl<I: Items, O: Axes<I>> Launch<'_, '_, I, O> {
         //   dimensions do not leave it (`Dims::new`). The output is borrowed mutably, and has an element for each
         //   column. The partials belong to this stream, whose launches do not overlap, and there is room for them. Device
         //   memory is freed only after a wait for all streams.
-        // - The blocks are those of the shape.
-        unsafe { launch(&kernel, queue, blocks, &arguments) }?;
+        // - Any number of blocks is right.
+        unsafe { launch(&kernel, queue, shape.blocks(), &arguments) }?;
         let rounds = rounds(shape.tiles);
         if rounds == 0 {
             return Ok(());

@@ -11,7 +11,7 @@ use crate::mem::{Global, Shared, compiler_barrier};
 use crate::op::{Op, unrolled};
 use crate::tile::{LANES, Lane, PART, Share, Source, items_of_tile, zero};
 use core::marker::PhantomData;
-use cuda_std::thread::{block_idx_x, sync_threads, thread_idx_x};
+use cuda_std::thread::{block_idx_x, grid_dim_x, sync_threads, thread_idx_x};
 
 /// Reduces the columns. The results are in `output`, or those of tiles in `partials` if a column has several.
 ///
@@ -64,51 +64,102 @@ unsafe fn vectors<I: Items, O: Op<I>, const N: usize, const K: usize, const W: u
         last: shape.kept.saturating_sub(1),
         stride: shape.kept_stride as usize,
     };
-    let (log_vectors, log_threads) = (shape.log_vectors, shape.log_threads);
-    let block = u64::from(block_idx_x());
-    let tiles = super::Dim::divide(block, shape.groups, shape.groups_multiplier);
-    let group = block - tiles * shape.groups;
-    let sub = tid >> (log_vectors + log_threads);
-    let tile =
-        (tiles * u64::from(THREADS >> (log_vectors + log_threads)) + u64::from(sub)) as usize;
-    let is_across = shape.is_across > 0;
-    let low = |bits: u32, number: u32| number & ((1 << bits) - 1);
-    let (vector, number) = match is_across {
-        true => (low(log_vectors, tid), low(log_threads, tid >> log_vectors)),
-        false => (low(log_vectors, tid >> log_threads), low(log_threads, tid)),
-    };
-    let vector = ((group << log_vectors) + u64::from(vector)) as usize;
-    let exists = vector < shape.vectors as usize && tile < shape.tiles as usize;
-    let mut values = [op.identity(); W];
-    if exists {
-        let part = Part::<I, O> {
+    let mut job = u64::from(block_idx_x());
+    while job < shape.jobs() {
+        let block = Job::<I, O> {
             op,
-            items: Column::new(arrays, &shape, words, kept.offset(vector), tile),
-            first: tile * items_of_tile::<I>(),
+            arrays,
+            shape: &shape,
+            words,
+            kept,
+            job,
+        };
+        // SAFETY: all threads of the block get here, with the same job.
+        unsafe { block.reduce::<N, K, W>(output, partials) };
+        job += u64::from(grid_dim_x());
+    }
+}
+
+/// A group of vectors, and some tiles of each: what a block reduces at a time.
+struct Job<'s, I: Items, O> {
+    op: O,
+    arrays: I::Arrays,
+    shape: &'s Shape,
+    words: Shared<u64>,
+    kept: Dims,
+    /// Its number.
+    job: u64,
+}
+
+impl<I: Items, O: Op<I>> Job<'_, I, O> {
+    /// # Safety
+    ///
+    /// All threads of the block arrive here, with the same job.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    unsafe fn reduce<const N: usize, const K: usize, const W: usize>(
+        &self,
+        output: Global<O::Acc>,
+        partials: Global<O::Acc>,
+    ) {
+        let Self {
+            op,
+            arrays,
+            shape,
+            words,
+            kept,
+            job,
+        } = *self;
+        let tid = thread_idx_x();
+        let (log_vectors, log_threads) = (shape.log_vectors, shape.log_threads);
+        let tiles = super::Dim::divide(job, shape.groups, shape.groups_multiplier);
+        let group = job - tiles * shape.groups;
+        let sub = tid >> (log_vectors + log_threads);
+        let tile =
+            (tiles * u64::from(THREADS >> (log_vectors + log_threads)) + u64::from(sub)) as usize;
+        let is_across = shape.is_across > 0;
+        let low = |bits: u32, number: u32| number & ((1 << bits) - 1);
+        let (vector, number) = match is_across {
+            true => (low(log_vectors, tid), low(log_threads, tid >> log_vectors)),
+            false => (low(log_vectors, tid >> log_threads), low(log_threads, tid)),
+        };
+        let vector = ((group << log_vectors) + u64::from(vector)) as usize;
+        let exists = vector < shape.vectors as usize && tile < shape.tiles as usize;
+        let mut values = [op.identity(); W];
+        if exists {
+            let part = Part::<I, O> {
+                op,
+                items: Column::new(arrays, shape, words, kept.offset(vector), tile),
+                first: tile * items_of_tile::<I>(),
+                number,
+                log_threads,
+                log_lanes: shape.log_lanes,
+            };
+            values = part.lanes::<N, K, W>();
+        }
+        let team = Team {
+            // SAFETY: the launch provides the memory; the words are before.
+            values: unsafe { Shared::dynamic_at(DIM_BYTES) },
             number,
             log_threads,
-            log_lanes: shape.log_lanes,
+            apart: if is_across { 1 << log_vectors } else { 1 },
         };
-        values = part.lanes::<N, K, W>();
-    }
-    let team = Team {
-        // SAFETY: the launch provides the memory; the words are before.
-        values: unsafe { Shared::dynamic_at(DIM_BYTES) },
-        number,
-        log_threads,
-        apart: if is_across { 1 << log_vectors } else { 1 },
-    };
-    // SAFETY: all threads of the block get here.
-    let values = unsafe { team.combine::<I, O, W>(op, values) };
-    if exists && number == 0 {
-        unrolled!(|w < W| {
-            let column = vector * W + w;
-            if shape.tiles > 1 {
-                partials.set(tile * shape.columns as usize + column, values[w]);
-            } else {
-                output.set(column, values[w]);
-            }
-        });
+        // SAFETY: all threads of the block get here.
+        let values = unsafe { team.combine::<I, O, W>(op, values) };
+        if exists && number == 0 {
+            unrolled!(|w < W| {
+                let column = vector * W + w;
+                if shape.tiles > 1 {
+                    partials.set(tile * shape.columns as usize + column, values[w]);
+                } else {
+                    output.set(column, values[w]);
+                }
+            });
+        }
+        if log_threads > 0 {
+            // The values are read before those of the next job are stored.
+            sync_threads();
+        }
     }
 }
 
@@ -195,16 +246,16 @@ struct Part<I: Items, O: Op<I>> {
 
 impl<I: Items, O: Op<I>> Part<I, O> {
     /// The levels of the tree of a thread's lanes.
-    const LEVELS: usize = levels_of::<O::Acc>();
+    const LEVELS: usize = levels_of::<I, O>(1);
 
     /// Combines the thread's lanes of each of `W` columns as a binary tree: of a commutative operator by halves, of another one
     /// in adjacent pairs.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn lanes<const N: usize, const K: usize, const W: usize>(&self) -> [O::Acc; W] {
-        let identities = [self.op.identity(); W];
-        let mut waiting = [identities; 4];
-        let mut values = identities;
+        let none = [Lane::<I, O, N>::new(self.op); W];
+        let mut values = [self.op.identity(); W];
+        let (mut accs, mut waiting) = (none, [values; 4]);
         let (mut q, lanes) = (0u32, 1 << self.log_lanes);
         while q < lanes {
             let lane = match O::COMMUTATIVE {
@@ -215,15 +266,26 @@ impl<I: Items, O: Op<I>> Part<I, O> {
                 }
                 false => (self.number << self.log_lanes) + q,
             };
-            values = self.lane::<N, K, W>(lane);
-            // As many subtrees wait for this one.
-            let carries = (!q).trailing_zeros() as usize;
-            unrolled!(|level < Self::LEVELS| if level < carries {
-                unrolled!(|w < W| values[w] = self.op.combine(waiting[level][w], values[w]));
-            } else if level == carries {
-                waiting[level] = values;
-            });
+            self.combine_lane::<N, K, W>(lane, &mut accs);
             q += 1;
+            if O::ANY_ORDER && q < lanes {
+                continue;
+            }
+            unrolled!(|w < W| values[w] = accs[w].combined());
+            accs = none;
+            // As many subtrees wait for this one.
+            let carries = if O::ANY_ORDER {
+                0
+            } else {
+                q.trailing_zeros() as usize
+            };
+            unrolled!(|level < Self::LEVELS| if level < levels_of::<I, O>(W) {
+                if level < carries {
+                    unrolled!(|w < W| values[w] = self.op.combine(waiting[level][w], values[w]));
+                } else if level == carries {
+                    waiting[level] = values;
+                }
+            });
         }
         values
     }
@@ -231,7 +293,11 @@ impl<I: Items, O: Op<I>> Part<I, O> {
     /// Combines the items of a lane of each of `W` columns.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn lane<const N: usize, const K: usize, const W: usize>(&self, lane: u32) -> [O::Acc; W] {
+    fn combine_lane<const N: usize, const K: usize, const W: usize>(
+        &self,
+        lane: u32,
+        accs: &mut [Lane<I, O, N>; W],
+    ) {
         let share = Share::<I, O, Column<I>, N, K> {
             op: self.op,
             source: self.items,
@@ -239,57 +305,80 @@ impl<I: Items, O: Op<I>> Part<I, O> {
             step: if O::COMMUTATIVE { LANES * N } else { N },
             items: PhantomData,
         };
-        let mut values = [self.op.identity(); W];
         if W == 1 {
-            let mut acc = Lane::<I, O, N>::new(self.op);
-            share.combine_items(&mut acc);
-            values[0] = acc.combined();
+            share.combine_items(&mut accs[0]);
+        } else if self.items.has_vectors::<W>() {
+            share.combine_vectors(accs);
         } else {
-            let mut accs = [Lane::<I, O, N>::new(self.op); W];
-            share.combine_vectors(&mut accs);
-            unrolled!(|w < W| values[w] = accs[w].combined());
-        }
-        values
-    }
-}
-
-impl<I: Items, O: Op<I>, const N: usize, const K: usize> Share<I, O, Column<I>, N, K> {
-    /// Combines the lane's items of each of `W` adjacent columns, of which the source is the first. Not all of them need to
-    /// exist.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn combine_vectors<const W: usize>(&self, lanes: &mut [Lane<I, O, N>; W]) {
-        let is_aligned = I::skew::<W>(self.source.arrays) == Some(0);
-        let (mut row, end) = (0, self.rows());
-        while row < end {
-            unrolled!(|part < Self::PARTS| {
-                let first = self.first_of(row) + part * PART;
-                let mut items = [[zero::<I>(); W]; PART];
-                unrolled!(|e < PART| if part * PART + e < N && self.is_item(first + e) {
-                    items[e] = self.source.vector(first + e, is_aligned);
-                });
-                compiler_barrier();
-                unrolled!(|e < PART, w < W| if part * PART + e < N && self.is_item(first + e) {
-                    lanes[w].absorb_item(part * PART + e, items[e][w], (first + e) as u64);
-                });
-            });
-            row += 1;
+            share.combine_singly(accs);
         }
     }
 }
 
 impl<I: Items> Column<I> {
-    /// Loads item `index` of `W` adjacent columns.
+    /// Whether items of the same index in adjacent columns are aligned for a vector, and all indices have one stride.
+    #[inline(always)]
+    fn has_vectors<const W: usize>(&self) -> bool {
+        self.dims.first >= self.dims.last && I::skew::<W>(self.arrays) == Some(0)
+    }
+}
+
+impl<I: Items, O: Op<I>, const N: usize, const K: usize> Share<I, O, Column<I>, N, K> {
+    /// The rows of which a lane loads vectors together.
+    const TOGETHER: usize = if N < PART { PART / N } else { 1 };
+
+    /// Combines the lane's items of each of `W` adjacent columns by vectors. Not all of them need to exist.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn vector<const W: usize>(self, index: usize, is_aligned: bool) -> [I; W] {
-        let at = self.base.wrapping_add(self.dims.offset(index));
-        if is_aligned {
-            return I::vector(self.arrays, at);
+    fn combine_vectors<const W: usize>(&self, lanes: &mut [Lane<I, O, N>; W]) {
+        let Column {
+            arrays, base, dims, ..
+        } = self.source;
+        let (mut row, end) = (0, self.rows());
+        while row < end {
+            unrolled!(|part < Self::PARTS| {
+                let index = |i: usize| self.first_of(row + i / N) + part * PART + i % N;
+                let mut items = [[zero::<I>(); W]; PART];
+                unrolled!(|i < PART| if self.is_item(index(i)) {
+                    items[i] = I::vector(arrays, base.wrapping_add(index(i) * dims.stride));
+                });
+                compiler_barrier();
+                if O::ABSORBS && N >= PART && self.is_item(index(PART - 1)) {
+                    unrolled!(|w < W| {
+                        let mut own = [items[0][w]; PART];
+                        unrolled!(|i < PART| own[i] = items[i][w]);
+                        lanes[w].absorb_row(own, index(0) as u64);
+                    });
+                } else {
+                    unrolled!(|i < PART, w < W| if self.is_item(index(i)) {
+                        lanes[w].absorb_item(part * PART + i % N, items[i][w], index(i) as u64);
+                    });
+                }
+            });
+            row += Self::TOGETHER;
         }
-        let mut items = [zero::<I>(); W];
-        unrolled!(|w < W| items[w] = I::get(self.arrays, at + w));
-        items
+    }
+
+    /// Combines the lane's items of each of `W` adjacent columns, wherever they are, one by one.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn combine_singly<const W: usize>(&self, lanes: &mut [Lane<I, O, N>; W]) {
+        let Column {
+            arrays, base, dims, ..
+        } = self.source;
+        let (mut row, end) = (0, self.rows());
+        while row < end {
+            unrolled!(|e < N| {
+                let i = self.first_of(row) + e;
+                if self.is_item(i) {
+                    let at = base.wrapping_add(dims.offset(i));
+                    unrolled!(|w < W| {
+                        lanes[w].absorb_item(e, I::get(arrays, at + w), i as u64);
+                    });
+                }
+            });
+            row += 1;
+        }
     }
 }
 

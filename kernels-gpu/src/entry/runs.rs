@@ -35,7 +35,7 @@ macro_rules! family_runs {
                     // SAFETY: the caller of the entry point guarantees its arguments and the contract of the
                     // generic body.
                     unsafe {
-                        find_runs::<$key, { rows_of::<$key>() }>(
+                        find_runs::<$key, { keys_of_row::<$key>() }, { rows_of::<$key>() }>(
                             Global::from_slice(keys),
                             Starts {
                                 unique: Global::new(unique, unique_len),

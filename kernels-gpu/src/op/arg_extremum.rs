@@ -1,5 +1,6 @@
 //! The index of the smallest and of the largest value.
 
+use super::one_instruction::OneInstruction;
 use super::{Op, unrolled};
 use crate::element::{Element, Indexed, Number};
 
@@ -26,12 +27,19 @@ pub struct NanArgMin;
 pub struct NanArgMax;
 
 /// An order of values, without their indices.
-pub trait Rank<V> {
+pub trait Rank<V: Copy> {
     /// A value that comes before no other.
     const LAST: V;
 
     /// Whether `a` comes before `b`. False if they are equal.
     fn before(a: V, b: V) -> bool;
+
+    /// The value that comes first, or one that equals it. Of a value that [counts](Self::counts) and one that does not,
+    /// the former.
+    #[inline(always)]
+    fn extreme(a: V, b: V) -> V {
+        if Self::before(b, a) { b } else { a }
+    }
 
     /// Of equal values with different bits, such as the two zeros, the same one in either order.
     #[inline(always)]
@@ -86,6 +94,10 @@ macro_rules! arg_extremum {
                 rows: [[T; N]; K],
                 first: [u64; K],
             ) -> Indexed<T::Acc> {
+                if const { N * K == 1 } {
+                    let lifted = <$op as Op<T>>::lift(self, rows[0][0], first[0]);
+                    return first_of::<_, $op>(acc, lifted);
+                }
                 if const { cfg!(not(target_arch = "nvptx64")) || !N.is_multiple_of(PART) } {
                     return absorb_rows::<T, $op, N, K>(acc, rows, first);
                 }
@@ -162,9 +174,8 @@ fn result<V: Copy>(acc: Indexed<V>) -> Option<Indexed<V>> {
 /// The number of elements of a long row that are absorbed at a time.
 const PART: usize = 8;
 
-/// Combines the accumulator with the rows. First it compares only the values, without their indices: within
-/// each column, then across the columns. It looks for the index only if the winning value comes before the
-/// accumulator's, which is rare.
+/// Combines the accumulator with the rows, whose indices ascend. First it compares only the values. It looks for the first of
+/// them that equals the best one only if that comes before the accumulator's.
 #[inline(always)]
 fn absorb_rows<T: Number, O: Rank<T::Acc>, const N: usize, const K: usize>(
     acc: Indexed<T::Acc>,
@@ -174,25 +185,32 @@ fn absorb_rows<T: Number, O: Rank<T::Acc>, const N: usize, const K: usize>(
     let mut columns = [O::LAST; N];
     unrolled!(|k < K, e < N| {
         let value = rows[k][e].widen();
-        columns[e] = if O::before(value, columns[e]) { value } else { columns[e] };
+        columns[e] = if k > 0 { O::extreme(columns[e], value) } else { value };
     });
-    let mut best = O::LAST;
-    unrolled!(|e < N| {
-        best = if O::before(columns[e], best) { columns[e] } else { best };
+    let mut best = columns[0];
+    unrolled!(|e < N| if e > 0 {
+        best = O::extreme(best, columns[e]);
     });
     let known =
         O::before(acc.value(), best) || (!O::before(best, acc.value()) && acc.index() < first[0]);
     if known {
         return acc;
     }
-    let mut index = u64::MAX;
+    // From the last item to the first, because a selection takes less than a comparison of indices.
+    let (mut at, mut found) = (K * N, best);
     unrolled!(|k < K, e < N| {
+        let (k, e) = (K - 1 - k, N - 1 - e);
         let value = rows[k][e].widen();
-        if !O::before(best, value) && !O::before(value, best) && O::counts(value) {
-            index = index.min(first[k] + e as u64);
+        // No value comes before the best one.
+        if !O::before(best, value) && O::counts(value) {
+            (at, found) = (k * N + e, value);
         }
     });
-    first_of::<_, O>(acc, Indexed::new(best, index))
+    let mut index = u64::MAX;
+    unrolled!(|k < K| if at / N == k {
+        index = first[k] + (at % N) as u64;
+    });
+    first_of::<_, O>(acc, Indexed::new(found, index))
 }
 
 /// The value that comes first; of equal values, the one with the smaller index.
@@ -216,7 +234,9 @@ fn first_or_either<V: Copy, O: Rank<V>>(a: Indexed<V>, b: Indexed<V>) -> Indexed
 }
 
 macro_rules! rank {
-    ($op:ident: $($value:ident, $last:expr, |$a:ident, $b:ident| $before:expr $(, $either:expr)?;)*) => { $(
+    ($op:ident: $(
+        $value:ident, $last:expr, |$a:ident, $b:ident| $before:expr $(, $extreme:expr, $either:expr)?;
+    )*) => { $(
         impl Rank<$value> for $op {
             const LAST: $value = $last;
 
@@ -226,6 +246,15 @@ macro_rules! rank {
             }
 
             $(
+                #[inline(always)]
+                fn extreme($a: $value, $b: $value) -> $value {
+                    match $extreme {
+                        Some(extreme) => extreme,
+                        None if Self::before($b, $a) => $b,
+                        None => $a,
+                    }
+                }
+
                 #[inline(always)]
                 fn either($a: $value, $b: $value) -> $value {
                     $either
@@ -247,8 +276,8 @@ rank! { ArgMin:
     u32, u32::MAX, |a, b| a < b;
     i64, i64::MAX, |a, b| a < b;
     u64, u64::MAX, |a, b| a < b;
-    f32, f32::INFINITY, |a, b| a < b || (a.is_nan() && !b.is_nan()), with_bits!(f32, a, b);
-    f64, f64::INFINITY, |a, b| a < b || (a.is_nan() && !b.is_nan()), with_bits!(f64, a, b);
+    f32, f32::INFINITY, |a, b| a < b || (a.is_nan() && !b.is_nan()), f32::smaller(a, b), with_bits!(f32, a, b);
+    f64, f64::INFINITY, |a, b| a < b || (a.is_nan() && !b.is_nan()), f64::smaller(a, b), with_bits!(f64, a, b);
 }
 
 rank! { ArgMax:
@@ -256,18 +285,24 @@ rank! { ArgMax:
     u32, u32::MIN, |a, b| a > b;
     i64, i64::MIN, |a, b| a > b;
     u64, u64::MIN, |a, b| a > b;
-    f32, f32::NEG_INFINITY, |a, b| a > b || (a.is_nan() && !b.is_nan()), with_bits!(f32, a, b);
-    f64, f64::NEG_INFINITY, |a, b| a > b || (a.is_nan() && !b.is_nan()), with_bits!(f64, a, b);
+    f32, f32::NEG_INFINITY, |a, b| a > b || (a.is_nan() && !b.is_nan()), f32::larger(a, b), with_bits!(f32, a, b);
+    f64, f64::NEG_INFINITY, |a, b| a > b || (a.is_nan() && !b.is_nan()), f64::larger(a, b), with_bits!(f64, a, b);
 }
 
 macro_rules! nan_rank {
-    ($op:ident: $last:ident, |$a:ident, $b:ident| $before:expr, $($float:ident)*) => { $(
+    ($op:ident: $last:ident, |$a:ident, $b:ident| $before:expr, $extreme:ident, $($float:ident)*) => { $(
         impl Rank<$float> for $op {
             const LAST: $float = $float::$last;
 
             #[inline(always)]
             fn before($a: $float, $b: $float) -> bool {
                 $before
+            }
+
+            #[inline(always)]
+            fn extreme($a: $float, $b: $float) -> $float {
+                // Of a number and a NaN, the number.
+                $a.$extreme($b)
             }
 
             #[inline(always)]
@@ -283,5 +318,5 @@ macro_rules! nan_rank {
     )* };
 }
 
-nan_rank!(NanArgMin: INFINITY, |a, b| a < b, f32 f64);
-nan_rank!(NanArgMax: NEG_INFINITY, |a, b| a > b, f32 f64);
+nan_rank!(NanArgMin: INFINITY, |a, b| a < b, min, f32 f64);
+nan_rank!(NanArgMax: NEG_INFINITY, |a, b| a > b, max, f32 f64);

@@ -7,7 +7,7 @@
 //!
 //!    | lanes of the canonical tile that have items | reduced by |
 //!    |---|---|
-//!    | up to 8, or up to 4 if an operator absorbs items or its accumulator is large | a thread |
+//!    | up to 8, or up to 4 if an accumulator is large or takes items in groups | a thread |
 //!    | up to 32 | a team of 4 or 8 threads, each of which combines as many lanes |
 //!    | 32, with several rows | a warp |
 //!
@@ -215,7 +215,7 @@ impl<I: Items, O: Op<I>> Block<I, O> {
     const IS_SHORT: bool = O::COMMUTATIVE && has_rows::<I, O>();
 
     /// The lanes of a tile that one thread combines.
-    const OF_THREAD: u32 = match Self::IS_SHORT && !O::ABSORBS {
+    const OF_THREAD: u32 = match Self::IS_SHORT {
         true => 2 * FEW as u32,
         false => FEW as u32,
     };
@@ -489,6 +489,15 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         first: u32,
         step: u32,
     ) -> O::Acc {
+        if O::ANY_ORDER && O::ABSORBS {
+            // One accumulator, because it absorbs items faster than it is combined.
+            let (mut acc, mut lane) = (Lane::<I, O, N>::new(self.op), first);
+            while lane < first + Self::OF_THREAD * step && lane * Self::ADJACENT < segment.len {
+                self.absorb_lane::<N, K>(segment, lane, &mut acc);
+                lane += step;
+            }
+            return acc.combined();
+        }
         let parts = Self::OF_THREAD / FEW as u32;
         let mut value = self.op.identity();
         let mut part = 0;
@@ -554,19 +563,35 @@ impl<I: Items, O: Op<I>> Block<I, O> {
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn lane<const N: usize, const K: usize>(&self, segment: Segment<I>, lane: u32) -> O::Acc {
         let mut acc = Lane::<I, O, N>::new(self.op);
+        self.absorb_lane::<N, K>(segment, lane, &mut acc);
+        acc.combined()
+    }
+
+    /// Combines an accumulator with the items of a lane of a segment that has no second row.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn absorb_lane<const N: usize, const K: usize>(
+        &self,
+        segment: Segment<I>,
+        lane: u32,
+        acc: &mut Lane<I, O, N>,
+    ) {
         if !Self::IS_SHORT {
-            self.share::<N, K>(segment, lane).combine_items(&mut acc);
-            return acc.combined();
+            self.share::<N, K>(segment, lane).combine_items(acc);
+            return;
         }
         let (first, mut items) = (lane * Self::ADJACENT, [zero::<I>(); N]);
         let own = I::behind(segment.staged, segment.start + first);
         unrolled!(|e < N| if first + (e as u32) < segment.len {
             items[e] = I::staged(own, e as u32);
         });
+        if O::ABSORBS && first + N as u32 <= segment.len {
+            acc.absorb_row(items, first.into());
+            return;
+        }
         unrolled!(|e < N| if first + (e as u32) < segment.len {
             acc.absorb_item(e, items[e], u64::from(first) + e as u64);
         });
-        acc.combined()
     }
 
     /// The items of a lane of a segment.
