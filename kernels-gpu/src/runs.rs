@@ -328,6 +328,12 @@ impl<K: Element, const N: usize, const ROWS: usize> Part<K, N, ROWS> {
     /// The number of keys.
     const KEYS: usize = GROUPS as usize * Self::GROUP;
 
+    /// The bit of a mask for a key. The steps of an unrolled loop behind its end, which never run, have one too.
+    #[inline(always)]
+    const fn bit(r: usize, e: usize) -> u32 {
+        1 << ((N * r + e) % MOST_KEYS)
+    }
+
     /// The index of the first key of a group.
     #[inline(always)]
     fn first_of(&self, group: u32) -> usize {
@@ -374,16 +380,16 @@ impl<K: Element, const N: usize, const ROWS: usize> Part<K, N, ROWS> {
                 row_before = turned;
                 unrolled!(|e < N| {
                     if own[r][e] != previous {
-                        mask |= 1 << (N * r + e);
+                        mask |= Self::bit(r, e);
                     }
                     previous = own[r][e];
                 });
             });
             if !is_whole {
                 unrolled!(|r < ROWS, e < N| if index(r, e) >= n {
-                    mask &= !(1 << (N * r + e));
+                    mask &= !Self::bit(r, e);
                 } else if index(r, e) == 0 {
-                    mask |= 1 << (N * r + e);
+                    mask |= Self::bit(r, e);
                 });
             } else if at == 0 {
                 mask |= 1;
@@ -441,9 +447,10 @@ impl<K: Element, const N: usize, const ROWS: usize> Part<K, N, ROWS> {
         // A byte for each row: a row has at most 128 starts.
         const BYTE: u32 = 0xff;
         let lane = thread_idx_x() % WARP_SIZE;
-        let of_row = |r: usize| mask >> (N * r) & ((1 << N) - 1);
+        let of_row = |r: usize| mask >> (N * r % MOST_KEYS) & ((1 << N) - 1);
+        let byte = |r: usize| 8 * (r % MOST_ROWS);
         let mut counts = 0;
-        unrolled!(|r < ROWS| counts |= of_row(r).count_ones() << (8 * r));
+        unrolled!(|r < ROWS| counts |= of_row(r).count_ones() << byte(r));
         let (mut sums, mut step) = (counts, 1);
         while step < WARP_SIZE {
             // SAFETY: the caller guarantees that all lanes arrive.
@@ -456,12 +463,12 @@ impl<K: Element, const N: usize, const ROWS: usize> Part<K, N, ROWS> {
         let lanes_below = sums - counts;
         let mut rows = 0;
         unrolled!(|r < ROWS| {
-            let mut number = rows + (lanes_below >> (8 * r) & BYTE);
-            unrolled!(|e < N| if of_row(r) >> e & 1 != 0 {
+            let mut number = rows + (lanes_below >> byte(r) & BYTE);
+            unrolled!(|e < N| if mask & Self::bit(r, e) != 0 {
                 self.places.set(number, (r * Self::ROW + e) as u32 + lane * N as u32);
                 number += 1;
             });
-            rows += all >> (8 * r) & BYTE;
+            rows += all >> byte(r) & BYTE;
         });
         rows
     }
