@@ -72,7 +72,7 @@ pub enum Failure {
     #[error("{file}: {error}")]
     Parts {
         file: String,
-        error: warpfold::Error,
+        error: Box<warpfold::Error>,
     },
 
     #[error(

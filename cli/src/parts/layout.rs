@@ -106,7 +106,7 @@ impl Layout {
         };
         let wrong = |error| Failure::Parts {
             file: file.clone(),
-            error,
+            error: Box::new(error),
         };
         if offsets.is_empty() {
             return Err(wrong(Error::NoOffsets));
@@ -136,10 +136,10 @@ impl Layout {
         match self {
             Self::Rows(len) if *len == 0 || !n.is_multiple_of(*len) => Err(Failure::Parts {
                 file: file.into(),
-                error: Error::Rows {
+                error: Box::new(Error::Rows {
                     items: n,
                     len: *len,
-                },
+                }),
             }),
             _ => Ok(()),
         }
@@ -154,12 +154,12 @@ impl Layout {
             None => Ok(()),
             Some(index) => Err(Failure::Parts {
                 file: file.clone(),
-                error: Error::Offset {
+                error: Box::new(Error::Offset {
                     index,
                     value: offsets[index].into(),
                     before: index.checked_sub(1).map(|before| offsets[before].into()),
                     len: Some(n),
-                },
+                }),
             }),
         }
     }
