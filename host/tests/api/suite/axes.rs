@@ -246,7 +246,7 @@ fn random_cases(device: &Device) -> Result<(), Failed> {
             8 => case.check::<f16, _>(device, MeanVariance, random),
             9 => case.check::<bf16, _>(device, SumSquares, random),
             10 => case.check::<i32, _>(device, ArgMax, random),
-            11 => case.check::<i16, _>(device, SumWide, random),
+            11 => case.check::<i8, _>(device, SumWide, random),
             12 => case.check::<f32, _>(device, SumWide, random),
             13 => case.check::<bf16, _>(device, SumWide, random),
             _ => case.check::<f32, _>(device, Product, random),

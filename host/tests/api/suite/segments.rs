@@ -283,7 +283,7 @@ fn random_cases(device: &Device) -> Result<(), Failed> {
             10 => case.check::<f64, _>(device, SumSquares, random),
             11 => case.check::<f32, _>(device, SumSquares, random),
             12 => case.check::<i32, _>(device, ArgMax, random),
-            13 => case.check::<i16, _>(device, SumWide, random),
+            13 => case.check::<i8, _>(device, SumWide, random),
             14 => case.check::<f32, _>(device, SumWide, random),
             15 => case.check::<bf16, _>(device, SumWide, random),
             _ => case.check::<f32, _>(device, Product, random),
