@@ -33,6 +33,11 @@ pub fn run<'a>(
     sources: Sources<'a>,
     session: &mut Session<'a>,
 ) -> Result<Done, Failure> {
+    if let (Command::MinMax(_), Some(_)) = (command, &options.output) {
+        let text =
+            "min-max has two results for each part, and a .npy file has one: give min or max";
+        return Err(Failure::Usage(text.into()));
+    }
     let dtype = sources.dtype;
     check_exact(command, input, dtype.is_float())?;
     let layout = Layout::of(options, &sources, session)?;
@@ -66,9 +71,9 @@ pub fn run<'a>(
             Command::Max(_) => job.numbers(own(x, &reading), Max, |max, _| max)?,
             Command::MinMax(_) => {
                 let (mut min, mut max) = (vec![], vec![]);
-                job.each(own(x, &reading), |part| {
-                    min.extend(part.reduce(Min)?);
-                    max.extend(part.reduce(Max)?);
+                job.each(own(x, &reading), |group| {
+                    min.extend(group.reduce(Min)?);
+                    max.extend(group.reduce(Max)?);
                     Ok(())
                 })?;
                 vec![column("min", min), column("max", max)]
@@ -106,8 +111,8 @@ pub fn run<'a>(
                 })?,
                 Order::Inf => {
                     let mut norms = vec![];
-                    job.each(own(x, &reading), |part| {
-                        let (min, max) = (part.reduce(Min)?, part.reduce(Max)?);
+                    job.each(own(x, &reading), |group| {
+                        let (min, max) = (group.reduce(Min)?, group.reduce(Max)?);
                         norms.extend(min.into_iter().zip(max).map(|both| match both {
                             (Some(min), Some(max)) => Some(norm_inf(min, max)),
                             _ => None,
@@ -137,7 +142,7 @@ pub fn run<'a>(
         let results = Results::new(layout.shape(), columns);
         Ok(Done {
             n,
-            result: answer(command, options, results)?,
+            result: answer(options, results)?,
             reading,
             device,
             chunk_bytes,
@@ -146,15 +151,10 @@ pub fn run<'a>(
 }
 
 /// The results, or the name of the file with them.
-fn answer(command: &Command, options: &PartOptions, results: Results) -> Result<Answer, Failure> {
+fn answer(options: &PartOptions, results: Results) -> Result<Answer, Failure> {
     let Some(output) = &options.output else {
         return Ok(Answer::Parts(results));
     };
-    if let Command::MinMax(_) = command {
-        let text =
-            "min-max has two results for each part, and a .npy file has one: give min or max";
-        return Err(Failure::Usage(text.into()));
-    }
     results.write(output)?;
     Ok(Answer::Saved {
         output: output.display().to_string(),
@@ -227,9 +227,9 @@ impl Job<'_> {
         finish: impl Fn(O::Output, usize) -> Option<R>,
     ) -> Result<Vec<Named>, Failure> {
         let mut all = vec![];
-        self.each(fill, |part| {
-            let results = part.reduce(op)?.into_iter().enumerate();
-            all.extend(results.map(|(index, result)| finish(result, part.items(index))));
+        self.each(fill, |group| {
+            let results = group.reduce(op)?.into_iter().enumerate();
+            all.extend(results.map(|(index, result)| finish(result, group.items(index))));
             Ok(())
         })?;
         Ok(vec![column("", all)])
@@ -243,8 +243,8 @@ impl Job<'_> {
         finish: impl Fn(O::Output) -> Option<(u64, T)>,
     ) -> Result<Vec<Named>, Failure> {
         let (mut indices, mut values) = (vec![], vec![]);
-        self.each(fill, |part| {
-            for found in part.reduce(op)?.into_iter().map(&finish) {
+        self.each(fill, |group| {
+            for found in group.reduce(op)?.into_iter().map(&finish) {
                 // As NumPy's type of indices; a file has fewer than 2^63 elements.
                 indices.push(found.map(|(index, _)| index as i64));
                 values.push(found.map(|(_, value)| value));
@@ -258,7 +258,7 @@ impl Job<'_> {
     fn each<T: Element + Default>(
         &mut self,
         fill: Fill<'_, T>,
-        mut reduce: impl FnMut(&Part<'_, T>) -> Result<(), Error>,
+        mut reduce: impl FnMut(&Loaded<'_, T>) -> Result<(), Error>,
     ) -> Result<(), Failure> {
         let (layout, size) = (self.layout, size_of::<T>());
         let budget: Budget = group_budget(
@@ -282,7 +282,7 @@ impl Job<'_> {
                     break;
                 }
             }
-            reduce(&Part::new(self.device, items, &group.parts)?)?;
+            reduce(&Loaded::new(self.device, items, &group.parts)?)?;
             if is_last {
                 break;
             }
@@ -295,7 +295,7 @@ impl Job<'_> {
 }
 
 /// A group of parts on the device.
-struct Part<'a, T: Element> {
+struct Loaded<'a, T: Element> {
     device: &'a Device,
     items: View<'a, T>,
     parts: &'a Parts,
@@ -303,7 +303,7 @@ struct Part<'a, T: Element> {
     offsets: Option<Buffer<u64>>,
 }
 
-impl<'a, T: Element> Part<'a, T> {
+impl<'a, T: Element> Loaded<'a, T> {
     fn new(device: &'a Device, items: View<'a, T>, parts: &'a Parts) -> Result<Self, Error> {
         Ok(Self {
             device,

@@ -98,37 +98,21 @@ impl Layout {
             });
         }
         let offsets = match sources.dtype {
-            DType::I32 => read(sources.elements::<i32>())?,
-            DType::U32 => read(sources.elements::<u32>())?,
-            DType::I64 => read(sources.elements::<i64>())?,
-            DType::U64 => read(sources.elements::<u64>())?,
+            DType::I32 => read(sources.elements::<i32>(), n),
+            DType::U32 => read(sources.elements::<u32>(), n),
+            DType::I64 => read(sources.elements::<i64>(), n),
+            DType::U64 => read(sources.elements::<u64>(), n),
             holds => return Err(Failure::OffsetType { file, holds }),
         };
-        let wrong = |error| Failure::Parts {
-            file: file.clone(),
-            error: Box::new(error),
-        };
-        if offsets.is_empty() {
-            return Err(wrong(Error::NoOffsets));
+        match offsets {
+            Ok(offsets) => Ok(Self::Segments { file, offsets }),
+            Err(error @ (Error::Offset { .. } | Error::NoOffsets)) => Err(Failure::Parts {
+                file,
+                error: Box::new(error),
+            }),
+            // It names the file.
+            Err(error) => Err(error.into()),
         }
-        let mut before = 0;
-        let most = n.map_or(i128::MAX, |n| n as i128);
-        for (index, offset) in offsets.iter().enumerate() {
-            if *offset < before || *offset > most {
-                return Err(wrong(Error::Offset {
-                    index,
-                    value: *offset,
-                    before: index.checked_sub(1).map(|before| offsets[before]),
-                    len: n,
-                }));
-            }
-            before = *offset;
-        }
-        Ok(Self::Segments {
-            file,
-            // Checked above: none is negative.
-            offsets: offsets.into_iter().map(|offset| offset as u64).collect(),
-        })
     }
 
     /// An error unless rows divide the `n` elements of this file.
@@ -269,16 +253,36 @@ fn longest(offsets: &[u64]) -> usize {
     lens.max().unwrap_or(0) as usize
 }
 
+/// All offsets, or an error in them, for an array of `n` elements if that is known.
 fn read<T: warpfold::Offset + Default + Into<i128>>(
     mut elements: Elements<'_, T>,
-) -> Result<Vec<i128>, Error> {
+    n: Option<usize>,
+) -> Result<Vec<u64>, Error> {
     let reading = Reading::new(None);
     let mut piece = vec![T::default(); 4096];
-    let mut all = vec![];
-    while let Some(n) = elements.read(&mut piece, &reading)? {
-        all.extend(piece[..n].iter().map(|offset| (*offset).into()));
+    let mut all: Vec<u64> = vec![];
+    let most = n.map_or(u64::MAX, |n| n as u64);
+    while let Some(n_read) = elements.read(&mut piece, &reading)? {
+        for offset in &piece[..n_read] {
+            let value: i128 = (*offset).into();
+            let before = all.last().copied();
+            match u64::try_from(value) {
+                Ok(offset) if before.unwrap_or(0) <= offset && offset <= most => all.push(offset),
+                _ => {
+                    return Err(Error::Offset {
+                        index: all.len(),
+                        value,
+                        before: before.map(Into::into),
+                        len: n,
+                    });
+                }
+            }
+        }
     }
-    Ok(all)
+    match all.is_empty() {
+        true => Err(Error::NoOffsets),
+        false => Ok(all),
+    }
 }
 
 /// An error if the elements of an array are not in C order.
