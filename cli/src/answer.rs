@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use crate::parts::Results;
 use crate::value::Value;
 
 /// A result. The JSON does not contain the variant's name.
@@ -30,6 +31,13 @@ pub enum Answer {
         cells: usize,
         rejected: u64,
     },
+    /// A result for each part of the array.
+    Parts(Results),
+    /// Such results that were written to a file.
+    Saved {
+        output: String,
+        shape: Vec<usize>,
+    },
 }
 
 impl<T: Into<Value>> From<T> for Answer {
@@ -46,7 +54,8 @@ impl Answer {
             Self::Extrema { min, max } => vec![format!("{min} {max}")],
             Self::Indexed { index, value } => vec![format!("{index} {value}")],
             Self::Cells { cells, .. } => cells.iter().map(Value::to_string).collect(),
-            Self::Written { .. } => vec![],
+            Self::Parts(results) => results.lines(),
+            Self::Written { .. } | Self::Saved { .. } => vec![],
         }
     }
 }

@@ -24,7 +24,7 @@ const BATCH: usize = 4096;
 const PAIR_BYTES: usize = 8 + 8;
 
 /// Fills the beginning of a chunk and returns the number of elements; `None` at the end of the input.
-type Fill<'a, T> = Box<dyn FnMut(&mut [T]) -> Result<Option<usize>, Error> + 'a>;
+pub type Fill<'a, T> = Box<dyn FnMut(&mut [T]) -> Result<Option<usize>, Error> + 'a>;
 
 pub fn run<'a>(
     options: &ByKeyOptions,
@@ -102,7 +102,7 @@ pub fn run<'a>(
 }
 
 /// The elements of files, converted by `convert`; `check` gets them in order.
-fn converted<'a, T: Element + Default, U>(
+pub fn converted<'a, T: Element + Default, U>(
     mut elements: Elements<'a, T>,
     reading: &'a Reading,
     convert: impl Fn(T) -> U + 'a,

@@ -14,7 +14,7 @@ use crate::options::{Choice, Cli, Command, Input};
 use crate::reading::Reading;
 use crate::source::{DefaultFormat, Stdin};
 use crate::sources::Sources;
-use crate::{by_key, count_by_key, dot, manual, reduce};
+use crate::{by_key, count_by_key, dot, manual, parts, reduce};
 
 /// A result with its statistics.
 pub struct Done {
@@ -129,13 +129,26 @@ impl Session<'_> {
             Command::ReduceByKey(options) => by_key::run(options, sources, self),
             Command::CountByKey(options) => count_by_key::run(options, of_array, sources, self),
             Command::Dot(_) => dot::run(input, sources, self),
-            command => reduce::run(command, input, sources, self),
+            command => match command.parts() {
+                Some(options) => parts::run(command, input, options, sources, self),
+                None => reduce::run(command, input, sources, self),
+            },
         }?;
         if let Answer::Cells { rejected, .. } | Answer::Written { rejected, .. } = done.result
             && rejected > 0
         {
             let n = done.n;
             self.message(&format!("{rejected} of {n} keys have no cell"));
+        }
+        if let Answer::Parts(results) = &done.result
+            && !input.json
+            && results.left_out() > 0
+        {
+            let (left_out, all) = (results.left_out(), results.len());
+            let text = "--json prints all, and --output writes them to a file";
+            self.message(&format!(
+                "{left_out} of {all} results are not shown; {text}"
+            ));
         }
         let names = files.iter().map(|file| file.display().to_string());
         Ok(Report {

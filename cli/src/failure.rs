@@ -40,6 +40,48 @@ pub enum Failure {
         expected: DType,
     },
 
+    /// An axis that the array does not have.
+    #[error("{file}: axis {axis} is out of range: {}", axes(*.dims))]
+    Axis {
+        file: String,
+        axis: i64,
+        dims: usize,
+    },
+
+    #[error("{file}: axis {axis} is given twice; an array is reduced along each axis only once")]
+    AxisTwice { file: String, axis: i64 },
+
+    #[error(
+        "{file}: raw elements have no axes; save the array as a .npy file, or give the length of its --rows"
+    )]
+    NoShape { file: String },
+
+    #[error(
+        "{file} is in Fortran order, in which rows and segments are not adjacent; give --axis instead of {option}, or \
+         save the array in C order"
+    )]
+    FortranOrder { file: String, option: &'static str },
+
+    #[error("{file} holds {holds}; offsets of segments must be i32, u32, i64 or u64")]
+    OffsetType { file: String, holds: DType },
+
+    #[error("{file} has {dims} dimensions; offsets of segments must have one")]
+    OffsetShape { file: String, dims: usize },
+
+    /// Parts that do not fit the array in this file, or offsets in it that are wrong.
+    #[error("{file}: {error}")]
+    Parts {
+        file: String,
+        error: Box<warpfold::Error>,
+    },
+
+    #[error(
+        "{}: result {index} does not exist, because its part has too few elements, and a file of integers cannot say \
+         so; print the results, or use --json",
+        .output.display()
+    )]
+    NoInteger { output: PathBuf, index: usize },
+
     #[error("{file} holds {holds}; keys must be integers")]
     KeyType { file: String, holds: DType },
 
@@ -112,6 +154,17 @@ fn keys_of(cells: usize) -> String {
     }
 }
 
+fn axes(dims: usize) -> String {
+    match dims {
+        0 => "the array has no axes".into(),
+        1 => "the array has one axis, 0 or -1".into(),
+        _ => format!(
+            "the array has {dims} axes, 0 to {}, or -{dims} to -1 from the last one",
+            dims - 1
+        ),
+    }
+}
+
 fn array(archive: &Path, name: &Option<String>, arrays: &str) -> String {
     let archive = archive.display();
     match name {
@@ -131,7 +184,7 @@ impl Failure {
 
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Usage(_) => 2,
+            Self::Usage(_) | Self::Axis { .. } | Self::AxisTwice { .. } => 2,
             _ => 1,
         }
     }

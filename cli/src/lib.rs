@@ -6,6 +6,7 @@
 //! | `command` | finds the files, opens the device, and prints the results |
 //! | `sources`, `source`, `archive` | an array in several files, in one file, in an `.npz` archive |
 //! | `reduce`, `dot`, `by_key`, `count_by_key` | whole-array reductions, and reductions and counts by key, chunk by chunk |
+//! | `parts` | reductions along axes, of segments and of rows |
 //! | `keys` | keys of any type, and the cells of each key |
 //! | `memory` | the length of a chunk |
 //! | `reading` | the time of reading, and the progress bar |
@@ -24,6 +25,7 @@ mod keys;
 mod manual;
 mod memory;
 mod options;
+mod parts;
 mod reading;
 mod reduce;
 mod source;

@@ -16,6 +16,48 @@ const MAX_CPU_CHUNK: u64 = 8 << 20;
 /// and elements that are being converted.
 const OVERHEAD: u64 = 128 << 10;
 
+/// The memory for the groups of an array that is reduced in parts.
+pub struct Budget {
+    /// The most bytes of a group's elements and results.
+    pub bytes: u64,
+    /// Whether there is memory for one group only: no group is read while another one is reduced.
+    pub is_whole: bool,
+}
+
+/// The memory for groups of which the largest one, called `name`, has `largest` bytes.
+pub fn group_budget(
+    device: &Device,
+    limit: ByteSize,
+    largest: u64,
+    name: String,
+) -> Result<Budget, Failure> {
+    let all = limit.as_u64().saturating_sub(OVERHEAD);
+    let usual = (all / 2).min(longest_chunk(device));
+    match largest {
+        _ if largest <= usual => Ok(Budget {
+            bytes: usual,
+            is_whole: false,
+        }),
+        _ if largest <= all => Ok(Budget {
+            bytes: largest,
+            is_whole: true,
+        }),
+        _ => Err(Failure::Memory {
+            limit,
+            what: name,
+            needs: largest.saturating_add(OVERHEAD),
+        }),
+    }
+}
+
+/// The longest chunk for a device, in bytes.
+fn longest_chunk(device: &Device) -> u64 {
+    match device.is_gpu() {
+        true => MAX_GPU_CHUNK,
+        false => MAX_CPU_CHUNK,
+    }
+}
+
 /// The number of elements of `size` bytes in a chunk, for `n` elements (if known) and `cells` of 64 bits.
 pub fn chunk_len(
     device: &Device,
@@ -38,12 +80,7 @@ pub fn chunk_len(
             needs: overhead.saturating_add(2 * size),
         }),
         fits => {
-            let longest = if device.is_gpu() {
-                MAX_GPU_CHUNK
-            } else {
-                MAX_CPU_CHUNK
-            };
-            let len = fits.min(longest / size);
+            let len = fits.min(longest_chunk(device) / size);
             Ok(usize::try_from(len)
                 .unwrap_or(usize::MAX)
                 .min(n.unwrap_or(usize::MAX).max(1)))

@@ -16,6 +16,10 @@ is NaN, the result is NaN, except for count. Results of floats have the same bit
 For empty input the sum, the dot product, the count and the norms 1 and 2 are 0, and the product is 1; all
 other commands fail.
 
+With --axis, --segments or --rows each part has a result, with the bits of the command for that part alone.
+Exceptions: var and norm convert integers to f64 first, and product converts f16 and bf16 to f32 first. Parts
+that are too short for a result have -, in JSON null. Of more than 1000 results, the first and last are printed.
+
 Exit code:
   0  success
   1  failure; standard error has the reason
@@ -32,21 +36,21 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// The sum in 64 bits: i64 for signed integers, u64 for unsigned integers, f64 for floats
-    Sum(Input),
+    Sum(ReduceOptions),
     /// The product, in the type of the elements; integers wrap
-    Product(Input),
+    Product(ReduceOptions),
     /// The smallest element
-    Min(Input),
+    Min(ReduceOptions),
     /// The largest element
-    Max(Input),
+    Max(ReduceOptions),
     /// The smallest and the largest element
-    MinMax(Input),
+    MinMax(ReduceOptions),
     /// The index of the smallest element, from 0, and the element; the first of equal elements
-    Argmin(Input),
+    Argmin(ReduceOptions),
     /// The index of the largest element, from 0, and the element; the first of equal elements
-    Argmax(Input),
+    Argmax(ReduceOptions),
     /// The mean, as an f64
-    Mean(Input),
+    Mean(ReduceOptions),
     /// The variance, as an f64
     Var(VarOptions),
     /// The dot product of two arrays in two files, in 64 bits as for `sum`
@@ -100,14 +104,14 @@ impl Command {
     /// The input of a reduction; `None` for other commands.
     pub fn input(&self) -> Option<&Input> {
         match self {
-            Self::Sum(input)
-            | Self::Product(input)
-            | Self::Min(input)
-            | Self::Max(input)
-            | Self::MinMax(input)
-            | Self::Argmin(input)
-            | Self::Argmax(input)
-            | Self::Mean(input)
+            Self::Sum(ReduceOptions { input, .. })
+            | Self::Product(ReduceOptions { input, .. })
+            | Self::Min(ReduceOptions { input, .. })
+            | Self::Max(ReduceOptions { input, .. })
+            | Self::MinMax(ReduceOptions { input, .. })
+            | Self::Argmin(ReduceOptions { input, .. })
+            | Self::Argmax(ReduceOptions { input, .. })
+            | Self::Mean(ReduceOptions { input, .. })
             | Self::Dot(input)
             | Self::Var(VarOptions { input, .. })
             | Self::Norm(NormOptions { input, .. })
@@ -117,6 +121,86 @@ impl Command {
             Self::Devices(_) | Self::Completions { .. } | Self::Man { .. } => None,
         }
     }
+
+    /// The parts that each have a result; `None` if the whole array has one.
+    pub fn parts(&self) -> Option<&PartOptions> {
+        let parts = match self {
+            Self::Sum(ReduceOptions { parts, .. })
+            | Self::Product(ReduceOptions { parts, .. })
+            | Self::Min(ReduceOptions { parts, .. })
+            | Self::Max(ReduceOptions { parts, .. })
+            | Self::MinMax(ReduceOptions { parts, .. })
+            | Self::Argmin(ReduceOptions { parts, .. })
+            | Self::Argmax(ReduceOptions { parts, .. })
+            | Self::Mean(ReduceOptions { parts, .. })
+            | Self::Var(VarOptions { parts, .. })
+            | Self::Norm(NormOptions { parts, .. })
+            | Self::Count(CountOptions { parts, .. }) => parts,
+            Self::Dot(_)
+            | Self::ReduceByKey(_)
+            | Self::CountByKey(_)
+            | Self::Devices(_)
+            | Self::Completions { .. }
+            | Self::Man { .. } => return None,
+        };
+        let By {
+            axis,
+            segments,
+            rows,
+        } = &parts.by;
+        (axis.is_some() || segments.is_some() || rows.is_some()).then_some(parts)
+    }
+}
+
+#[derive(Args, Debug)]
+pub struct ReduceOptions {
+    #[command(flatten)]
+    pub input: Input,
+
+    #[command(flatten)]
+    pub parts: PartOptions,
+}
+
+/// A result for each part of an array.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "A result for each part")]
+pub struct PartOptions {
+    #[command(flatten)]
+    pub by: By,
+
+    /// Write the results to a .npy file instead of printing them: in the type of the results, 16-bit floats as f32;
+    /// of argmin and argmax the indices. A part without a result has NaN
+    #[arg(
+        long,
+        visible_alias = "out",
+        value_name = "OUT.npy",
+        conflicts_with = "each",
+        requires = "By"
+    )]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+#[group(multiple = false)]
+pub struct By {
+    /// Reduce along these axes, for example 0 or 0,2: a result for each index of the other axes. Negative axes count
+    /// from the last one. The array must be a .npy file
+    #[arg(
+        long,
+        value_name = "AXES",
+        value_delimiter = ',',
+        allow_hyphen_values = true
+    )]
+    pub axis: Option<Vec<i64>>,
+
+    /// Reduce each segment: segment s has the elements from offset s to offset s + 1. The file has i32, u32, i64 or
+    /// u64 offsets, which do not decrease
+    #[arg(long, value_name = "OFFSETS.npy")]
+    pub segments: Option<PathBuf>,
+
+    /// Reduce each row of LEN elements
+    #[arg(long, value_name = "LEN")]
+    pub rows: Option<u64>,
 }
 
 #[derive(Args, Debug)]
@@ -147,7 +231,7 @@ pub struct Input {
     pub device: Choice,
 
     /// The memory limit for elements and cells on the device, for example 512MiB. Files are read in chunks
-    /// of at most 64 MiB, or 8 MiB on the CPU
+    /// of at most 64 MiB, or 8 MiB on the CPU. A segment, or what is reduced along the first axis, must fit
     #[arg(long, value_name = "SIZE", default_value = "2GiB")]
     pub device_memory: ByteSize,
 
@@ -172,6 +256,9 @@ pub struct VarOptions {
     #[command(flatten)]
     pub input: Input,
 
+    #[command(flatten)]
+    pub parts: PartOptions,
+
     /// Divide the sum of the squared deviations by the number of elements minus N; 1: the sample variance
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub ddof: u64,
@@ -181,6 +268,9 @@ pub struct VarOptions {
 pub struct NormOptions {
     #[command(flatten)]
     pub input: Input,
+
+    #[command(flatten)]
+    pub parts: PartOptions,
 
     /// 1: the sum of the absolute values; 2: the square root of the sum of the squares; inf: the largest
     /// absolute value
@@ -201,6 +291,9 @@ pub enum Order {
 pub struct CountOptions {
     #[command(flatten)]
     pub input: Input,
+
+    #[command(flatten)]
+    pub parts: PartOptions,
 
     #[command(flatten)]
     pub condition: Condition,

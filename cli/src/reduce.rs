@@ -143,7 +143,7 @@ impl<T: Number> Array<'_, T> {
     }
 }
 
-fn predicate<T: FromStr>(condition: &Condition, dtype: DType) -> Result<Predicate<T>, Failure> {
+pub fn predicate<T: FromStr>(condition: &Condition, dtype: DType) -> Result<Predicate<T>, Failure> {
     let value = |option: &str, text: &String| {
         let wrong = |_| {
             let text =

@@ -28,7 +28,34 @@ pub struct Source<'a> {
     pub dtype: DType,
     /// The number of elements; `None` for raw elements in a pipe.
     pub len: Option<usize>,
+    /// `None` for raw elements.
+    pub shape: Option<Shape>,
     kind: Kind<'a>,
+}
+
+/// The shape of an array.
+pub struct Shape {
+    /// The length of each dimension.
+    pub dims: Vec<usize>,
+    /// Whether the header says that the first index varies fastest.
+    fortran_order: bool,
+}
+
+impl Shape {
+    fn of(header: &NpyHeader) -> Self {
+        let dims = header.shape().iter();
+        Self {
+            dims: dims
+                .map(|len| usize::try_from(*len).unwrap_or(usize::MAX))
+                .collect(),
+            fortran_order: header.fortran_order(),
+        }
+    }
+
+    /// Whether the elements are in C order. Those of a vector are in both orders.
+    pub fn is_c_order(&self) -> bool {
+        !self.fortran_order || self.dims.iter().filter(|len| **len != 1).count() <= 1
+    }
 }
 
 enum Kind<'a> {
@@ -81,11 +108,15 @@ impl<'a> Source<'a> {
         } else if has_extension("npz") {
             Self::member(path, None, dtype)
         } else if has_extension("npy") || matches!(default, DefaultFormat::Npy) {
+            let header = NpyHeader::of_file(path)?;
             let dtype = match dtype {
                 Some(dtype) => dtype,
-                None => NpyHeader::of_file(path)?.dtype()?,
+                None => header.dtype()?,
             };
-            Self::regular(path, dtype, Kind::Npy)
+            Ok(Self {
+                shape: Some(Shape::of(&header)),
+                ..Self::regular(path, dtype, Kind::Npy)?
+            })
         } else {
             let dtype = dtype.ok_or_else(|| no_dtype(path, "the file is not a .npy file"))?;
             Self::regular(path, dtype, Kind::Raw)
@@ -102,6 +133,7 @@ impl<'a> Source<'a> {
             path: path.into(),
             dtype,
             len: Some(len?),
+            shape: None,
             kind,
         })
     }
@@ -113,6 +145,7 @@ impl<'a> Source<'a> {
             path: member.path.clone(),
             dtype: checked(&header, dtype)?,
             len: usize::try_from(header.len()).ok(),
+            shape: Some(Shape::of(&header)),
             kind: Kind::Member(member),
         })
     }
@@ -149,6 +182,7 @@ impl<'a> Source<'a> {
             path: path.into(),
             dtype,
             len: len.and_then(|len| usize::try_from(len).ok()),
+            shape: header.as_ref().map(Shape::of),
             kind: Kind::Pipe(reader, header),
         })
     }

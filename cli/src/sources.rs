@@ -8,13 +8,15 @@ use warpfold::{Element, Error};
 
 use crate::failure::Failure;
 use crate::reading::Reading;
-use crate::source::{DefaultFormat, Open, Source, Stdin};
+use crate::source::{DefaultFormat, Open, Shape, Source, Stdin};
 
 /// The files of an array, all of one type.
 pub struct Sources<'a> {
     pub dtype: DType,
     /// The number of elements; `None` if a pipe has raw elements.
     pub len: Option<usize>,
+    /// Those of all files that have one.
+    pub shapes: Vec<Shape>,
     files: Vec<Source<'a>>,
 }
 
@@ -25,7 +27,9 @@ impl<'a> Sources<'a> {
         stdin: &mut Stdin<'a>,
     ) -> Result<Self, Failure> {
         let sources = files.iter().map(|path| Source::find(path, default, stdin));
-        let files = sources.collect::<Result<Vec<_>, _>>()?;
+        let mut files = sources.collect::<Result<Vec<_>, _>>()?;
+        let shapes = files.iter_mut().filter_map(|source| source.shape.take());
+        let shapes = shapes.collect();
         let (first, rest) = files.split_first().expect("a file is required");
         if let Some(other) = rest.iter().find(|source| source.dtype != first.dtype) {
             return Err(Failure::OtherType {
@@ -39,8 +43,14 @@ impl<'a> Sources<'a> {
         Ok(Self {
             dtype: first.dtype,
             len: lens.try_fold(0usize, |sum, len| sum.checked_add(len?)),
+            shapes,
             files,
         })
+    }
+
+    /// The number of files.
+    pub fn files(&self) -> usize {
+        self.files.len()
     }
 
     /// The files' names, for errors.

@@ -1,5 +1,7 @@
 //! Reductions along axes of an array.
 
+#[cfg(feature = "ndarray")]
+mod arrays;
 mod dims;
 mod launch;
 

@@ -83,6 +83,11 @@
 //! | `WarpAtomic`, `BlockAtomic`, `Naive`, `SharedMemory` | a copy and one kernel | not for sums | one value |
 //! | `Reduce0` to `Reduce5` | one per level of partials | yes | the partials of the first two launches |
 //!
+//! # The feature `ndarray`
+//!
+//! The feature adds `Device::reduce_axis_of` and `Device::reduce_axes_of`, which reduce arrays of the crate `ndarray` along axes
+//! and return such arrays.
+//!
 //! # What to expect
 //!
 //! - **Empty input.** Sums, counts and norms are 0, products 1. Extrema, means and indices are `None`.

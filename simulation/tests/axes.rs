@@ -17,7 +17,7 @@ use kernels_gpu::axes::{Dim, Shape, THREADS, combine};
 use kernels_gpu::element::{bf16, f16};
 use kernels_gpu::entry::{Axes, SinglePass};
 use kernels_gpu::items::Items;
-use kernels_gpu::op::{ArgMax, ArgMin, Max, MeanVariance, Min, Product, Sum, SumSquares};
+use kernels_gpu::op::{ArgMax, ArgMin, Max, MeanVariance, Min, Product, Sum, SumSquares, SumWide};
 use kernels_gpu::tile::items_of_tile;
 use kernels_sim::Data;
 use kernels_sim::axes::reduce;
@@ -68,6 +68,8 @@ fn trials(seed: u64) -> Vec<Trial> {
     }
     add! {
         Sum => f32;
+        SumWide => i8;
+        SumWide => f32;
         Sum => f64;
         Sum => f16;
         Sum => u8;

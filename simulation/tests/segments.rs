@@ -16,7 +16,7 @@ use std::time::Instant;
 use cuda_sim::{Buffer, Schedule, Simulator};
 use kernels_gpu::element::{bf16, f16};
 use kernels_gpu::entry::{Segments, SinglePass};
-use kernels_gpu::op::{ArgMax, ArgMin, Max, MeanVariance, Min, Product, Sum, SumSquares};
+use kernels_gpu::op::{ArgMax, ArgMin, Max, MeanVariance, Min, Product, Sum, SumSquares, SumWide};
 use kernels_gpu::segments::{Layout, Shape, THREADS, combine, window_of};
 use kernels_gpu::tile::items_of_tile;
 use kernels_sim::data::DrawnItems;
@@ -59,6 +59,8 @@ fn trials(seed: u64) -> Vec<Trial> {
     }
     add! {
         Sum => f32;
+        SumWide => i8;
+        SumWide => f32;
         Sum => f64;
         Sum => f16;
         Sum => u8;

@@ -10,13 +10,13 @@ pub const DEVICE_TARGET: &str = "nvptx64-nvidia-cuda";
 /// Features that are off by default and that no other package enables, for commands over the workspace.
 pub const ALL_FEATURES: [&str; 2] = [
     "--features",
-    "kernels-gpu/laws,warpfold/laws,warpfold/simulator",
+    "kernels-gpu/laws,warpfold/laws,warpfold/ndarray,warpfold/simulator",
 ];
 
 /// [`ALL_FEATURES`] with the tests that take minutes.
 pub const ALL_TESTS: [&str; 2] = [
     "--features",
-    "kernels-gpu/laws,warpfold/laws,warpfold/simulator,warpfold-bench/long-tests,xtask/long-tests",
+    "kernels-gpu/laws,warpfold/laws,warpfold/ndarray,warpfold/simulator,warpfold-bench/long-tests,xtask/long-tests",
 ];
 
 /// The workspace's root.

@@ -102,6 +102,18 @@ impl Folder {
         self.file(name, &npy(elements))
     }
 
+    /// An array of any shape; in Fortran order, the elements are in the order of the file.
+    pub fn shaped<T: Sample>(
+        &self,
+        name: &str,
+        elements: &[T],
+        shape: &[usize],
+        is_fortran: bool,
+    ) -> String {
+        let header = shaped_header(T::DESCR, shape, is_fortran);
+        self.file(name, &[header, bytes(elements)].concat())
+    }
+
     /// An archive with these members, stored or deflated.
     pub fn npz(&self, name: &str, deflated: bool, members: &[(&str, &[u8])]) -> String {
         let path = self.path(name);
@@ -134,7 +146,13 @@ pub fn big_endian<T: Sample>(elements: &[T]) -> Vec<u8> {
 }
 
 pub fn header(descr: &str, n: usize) -> Vec<u8> {
-    let dict = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({n},)}}\n");
+    shaped_header(descr, &[n], false)
+}
+
+pub fn shaped_header(descr: &str, shape: &[usize], is_fortran: bool) -> Vec<u8> {
+    let order = if is_fortran { "True" } else { "False" };
+    let shape: String = shape.iter().map(|len| format!("{len},")).collect();
+    let dict = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': ({shape})}}\n");
     [
         b"\x93NUMPY\x01\0",
         &[dict.len() as u8, 0][..],

@@ -8,6 +8,8 @@ mod exact;
 mod failures;
 mod files;
 mod others;
+mod parts;
+mod parts_failures;
 mod several;
 
 use std::io::Write;

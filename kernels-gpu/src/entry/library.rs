@@ -104,6 +104,7 @@ kernels! {
         Max: i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64;
     }
     segments as segments_others {
+        SumWide: i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64;
         Product: i32, i64, f32, f64;
         ArgMin: i32, i64, u32, u64, f16, bf16, f32, f64;
         ArgMax: i32, i64, u32, u64, f16, bf16, f32, f64;
@@ -119,6 +120,7 @@ kernels! {
         Max: i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64;
     }
     axes as axes_others {
+        SumWide: i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64;
         Product: i32, i64, f32, f64;
         ArgMin: i32, i64, u32, u64, f16, bf16, f32, f64;
         ArgMax: i32, i64, u32, u64, f16, bf16, f32, f64;

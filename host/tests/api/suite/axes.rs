@@ -8,7 +8,7 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use warpfold::{
     ArgMax, ArgMin, Axes, Determinism, Device, Error, Max, MeanVariance, Min, Product, SinglePass,
-    Strided, Sum, SumSquares, bf16, f16,
+    Strided, Sum, SumSquares, SumWide, bf16, f16,
 };
 
 use super::Test;
@@ -234,7 +234,7 @@ fn random_cases(device: &Device) -> Result<(), Failed> {
         let seed = rand::random();
         let random = &mut SmallRng::seed_from_u64(seed);
         let case = Case::draw(random, most);
-        match random.random_range(0..12) {
+        match random.random_range(0..15) {
             0 => case.check::<f32, _>(device, Sum, random),
             1 => case.check::<f64, _>(device, Sum, random),
             2 => case.check::<f16, _>(device, Sum, random),
@@ -246,6 +246,9 @@ fn random_cases(device: &Device) -> Result<(), Failed> {
             8 => case.check::<f16, _>(device, MeanVariance, random),
             9 => case.check::<bf16, _>(device, SumSquares, random),
             10 => case.check::<i32, _>(device, ArgMax, random),
+            11 => case.check::<i8, _>(device, SumWide, random),
+            12 => case.check::<f32, _>(device, SumWide, random),
+            13 => case.check::<bf16, _>(device, SumWide, random),
             _ => case.check::<f32, _>(device, Product, random),
         }
         .map_err(|wrong| format!("{} (seed {seed})", wrong.message().unwrap_or_default()))?;

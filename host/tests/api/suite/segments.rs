@@ -5,7 +5,7 @@ use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 use warpfold::{
     ArgMax, ArgMin, Determinism, Device, Element, Error, Max, MeanVariance, Min, Number, Offset,
-    Product, Segments, SinglePass, Sum, SumSquares, bf16, f16,
+    Product, Segments, SinglePass, Sum, SumSquares, SumWide, bf16, f16,
 };
 
 use super::Test;
@@ -269,7 +269,7 @@ fn random_cases(device: &Device) -> Result<(), Failed> {
         let seed = rand::random();
         let random = &mut SmallRng::seed_from_u64(seed);
         let case = Case::draw(random, longest);
-        match random.random_range(0..14) {
+        match random.random_range(0..17) {
             0 => case.check::<f32, _>(device, Sum, random),
             1 => case.check::<f64, _>(device, Sum, random),
             2 => case.check::<f16, _>(device, Sum, random),
@@ -283,6 +283,9 @@ fn random_cases(device: &Device) -> Result<(), Failed> {
             10 => case.check::<f64, _>(device, SumSquares, random),
             11 => case.check::<f32, _>(device, SumSquares, random),
             12 => case.check::<i32, _>(device, ArgMax, random),
+            13 => case.check::<i8, _>(device, SumWide, random),
+            14 => case.check::<f32, _>(device, SumWide, random),
+            15 => case.check::<bf16, _>(device, SumWide, random),
             _ => case.check::<f32, _>(device, Product, random),
         }
         .map_err(|wrong| format!("{} (seed {seed})", wrong.message().unwrap_or_default()))?;
