@@ -51,8 +51,9 @@ use cuda_std::warp::{sync_warp, warp_vote_any, warp_vote_ballot};
 /// The threads of a block.
 pub const THREADS: u32 = 256;
 
-/// The blocks that a multiprocessor holds at the same time, which limits a thread to 64 registers.
-pub const BLOCKS: u32 = 4;
+/// The blocks that a multiprocessor holds at the same time, which limits a thread to 80 registers. With 64, ptxas spills keys of
+/// 32 bits.
+pub const BLOCKS: u32 = 3;
 
 const WARPS: u32 = THREADS / WARP_SIZE;
 

@@ -84,10 +84,12 @@ impl Claim<'_> {
         }
     }
 
-    /// The most bytes that may be spilled: an exact sum of products of 16-bit floats has more values than registers.
+    /// The most bytes that may be spilled. An exact sum of products of 16-bit floats has more values than registers. A
+    /// reduction along axes has accumulators of several columns; what its inner loop does not need may be spilled.
     pub fn most_spilled(&self) -> u32 {
         match (self.kernel, self.item_arrays, self.element_bits) {
             ("exact", 2, 16) => 64,
+            ("axes", ..) => 128,
             _ => 0,
         }
     }
