@@ -9,7 +9,7 @@
 //! | [`rehash`](list::rehash) | copies the keys to a larger table | slots |
 //! | [`list`](list::list) | numbers the groups and stores the key of each | slots |
 //! | [`number`](list::number) | stores the number of each item's group | items |
-//! | [`gather`](moving::gather), [`scatter`](moving::scatter) | move values by an array of indices | items |
+//! | [`gather`](moving::gather), [`scatter`](moving::scatter), [`invert`](moving::invert), [`fill`](moving::fill) | move values by an array of indices | items |
 //! | [`sort_count`](sort::sort_count), [`sort_scan`](sort::sort_scan), [`sort_scatter`](sort::sort_scatter) | a stable sort by 8 bits | tiles of items |
 //!
 //! # The table

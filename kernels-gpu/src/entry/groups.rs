@@ -213,6 +213,10 @@ entries! { ROWS_SCAN by [""; size_of::<u32>()] in groups:
         let words = crate::mem::Shared::new(crate::shared_array![u32; SUM_WORDS]);
         sort::sort_scan(counts, totals, words)
     }
+    /// [`invert`](crate::groups::moving::invert).
+    invert = invert [8] ([in] indices: u32, [out] to/to_len: u32) {
+        moving::invert(indices, to)
+    }
 }
 
 #[cfg(all(feature = "library", not(target_arch = "nvptx64")))]
@@ -230,7 +234,7 @@ pub static GROUPS: super::Kernels = super::Kernels {
 #[cfg(all(feature = "library", not(target_arch = "nvptx64")))]
 static ENTRIES: [super::Entry; super::count(TABLES)] = super::numbered(TABLES, &GROUPS);
 
-/// The row of a kernel for words, or keys, of this size; `sort_scan` has one for 4 bytes.
+/// The row of a kernel for words, or keys, of this size; `sort_scan` and `invert` have one for 4 bytes.
 #[cfg(all(feature = "library", not(target_arch = "nvptx64")))]
 pub fn of(kernel: &str, bytes: usize) -> Option<&'static super::Entry> {
     let mut rows = GROUPS.entries.iter();

@@ -58,6 +58,30 @@ pub unsafe fn scatter<W: Element>(
     });
 }
 
+/// Stores the positions of the indices: `to[indices[i]] = i`.
+///
+/// # Safety
+///
+/// The launch meets the [requirements](self). The indices are a permutation; `to` has an element for each.
+#[inline(always)]
+pub unsafe fn invert(indices: Global<u32>, to: Global<u32>) {
+    each(indices, |i, index| to.set(index as usize, i as u32));
+}
+
+/// Stores `value` in every word of `to`.
+///
+/// # Safety
+///
+/// The launch meets the [requirements](self).
+#[inline(always)]
+pub unsafe fn fill<W: Element>(to: Global<W>, value: W) {
+    let mut i = block_idx_x() as usize * THREADS as usize + thread_idx_x() as usize;
+    while i < to.len() {
+        to.set(i, value);
+        i += grid_dim_x() as usize * THREADS as usize;
+    }
+}
+
 /// Calls `what` for each index, with its position.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
