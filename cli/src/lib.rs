@@ -6,6 +6,7 @@
 //! | `command` | finds the files, opens the device, and prints the results |
 //! | `sources`, `source`, `archive` | an array in several files, in one file, in an `.npz` archive |
 //! | `reduce`, `dot`, `by_key`, `count_by_key` | whole-array reductions, and reductions and counts by key, chunk by chunk |
+//! | `group_by` | reductions by keys of any value, of whole arrays |
 //! | `keys` | keys of any type, and the cells of each key |
 //! | `memory` | the length of a chunk |
 //! | `reading` | the time of reading, and the progress bar |
@@ -20,6 +21,7 @@ mod count_by_key;
 mod devices;
 mod dot;
 mod failure;
+mod group_by;
 mod keys;
 mod manual;
 mod memory;

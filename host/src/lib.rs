@@ -218,3 +218,8 @@ struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/segments.md")]
 struct SegmentsPage;
+
+/// The same of the page about groups.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/groups.md")]
+struct GroupsPage;

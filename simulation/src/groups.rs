@@ -6,7 +6,7 @@ use cuda_sim::{Buffer, Failure, Simulator};
 use kernels_gpu::element::Element;
 use kernels_gpu::entry::groups::{combine_of, of};
 use kernels_gpu::entry::{Entry, Segments};
-use kernels_gpu::groups::insert::TILE;
+use kernels_gpu::groups::insert::{MOST_LEFT, items_of_tile};
 use kernels_gpu::groups::sort::tiles_of;
 use kernels_gpu::groups::{GroupKey, NONE, RADIX, State, THREADS};
 use kernels_gpu::op::Op;
@@ -133,7 +133,7 @@ impl Launches {
         keys: &[K],
         values: Option<(&[T], T)>,
     ) -> Result<Inserted<K, T>, Wrong> {
-        let (n, tiles) = (keys.len(), keys.len().div_ceil(TILE));
+        let (n, tiles) = (keys.len(), keys.len().div_ceil(items_of_tile::<K>()));
         let most = (2 * n).next_power_of_two();
         let key_memory = Buffer::from(keys);
         let value_memory = values.map(|(values, _)| Buffer::from(values));
@@ -154,13 +154,14 @@ impl Launches {
             let cell_memory = Buffer::from(&cells[..]);
             let state_memory = Buffer::from(&state[..]);
             let again_memory = Buffer::from(&again[..]);
-            let left = Guarded::new(self.blocks as usize, size_of::<u32>());
+            let most_left = MOST_LEFT * self.blocks as usize;
+            let left = Guarded::new(most_left, size_of::<u32>());
             let mut arrays = vec![
                 Array::new("keys", key_memory.as_ptr(), n),
                 Array::new("words", word_memory.as_ptr(), slots),
                 Array::new("state", state_memory.as_ptr(), State::WORDS),
                 Array::new("again", again_memory.as_ptr(), again.len()),
-                Array::new("left", left.start::<u32>(), self.blocks as usize),
+                Array::new("left", left.start::<u32>(), most_left),
                 Array::number("first", first as u64),
                 Array::number("limit", slots as u64 / 2),
                 Array::number("most_probes", most_probes.into()),

@@ -17,7 +17,7 @@ use cuda_sim::{Schedule, Simulator};
 use kernels_gpu::element::Element;
 use kernels_gpu::entry::Segments;
 use kernels_gpu::groups::GroupKey;
-use kernels_gpu::groups::insert::TILE;
+use kernels_gpu::groups::insert::items_of_tile;
 use kernels_gpu::groups::sort::pairs_of_tile;
 use kernels_gpu::op::{Max, Min, Op, Sum};
 use kernels_sim::groups::Launches;
@@ -103,10 +103,11 @@ drawn!(u32, u64);
 const KINDS: u64 = 7;
 
 fn keys<K: Drawn>(random: &mut StdRng, kind: u64) -> Vec<K> {
+    let tile = items_of_tile::<K>();
     let n = match random.random_range(0..4) {
         0 => random.random_range(1..70),
-        1 => TILE - 2 + random.random_range(0..5),
-        _ => random.random_range(1..3 * TILE),
+        1 => tile - 2 + random.random_range(0..5),
+        _ => random.random_range(1..3 * tile),
     };
     let groups = 2f64.powf(random.random_range(1.0..12.0)) as u64;
     let one = [K::any(random), K::EMPTY, K::numbered(0)][random.random_range(0..3)];
@@ -246,7 +247,7 @@ fn combine<K: Drawn, T: Value, O: Segments<T> + Op<T, Acc = T>>(
 /// From two slots on, with tiles that blocks must leave.
 fn growth(seed: u64) -> Result<(), Failed> {
     let random = &mut StdRng::seed_from_u64(seed);
-    let keys: Vec<u64> = (0..4 * TILE as u64).map(|i| i % 3000).collect();
+    let keys: Vec<u64> = (0..8000).map(|i| i % 3000).collect();
     let values = vec![1i64; keys.len()];
     for (_, launches) in launches(random, seed) {
         let launches = Launches {

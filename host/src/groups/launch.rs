@@ -2,7 +2,7 @@
 
 use kernels_gpu::entry::Entry;
 use kernels_gpu::entry::groups::of;
-use kernels_gpu::groups::insert::{BLOCKS, TILE};
+use kernels_gpu::groups::insert::{BLOCKS, MOST_LEFT, items_of_tile};
 use kernels_gpu::groups::sort::{pairs_of_tile, tiles_of};
 use kernels_gpu::groups::{EMPTY_BYTE, MOST_SLOTS, RADIX, State, THREADS};
 
@@ -133,10 +133,13 @@ impl Storage {
             Some(combined) => combined.row,
         };
         let kernel = Kernel::find(gpu, row)?;
-        let tiles = n.div_ceil(TILE);
+        let tiles = match key_bytes {
+            4 => n.div_ceil(items_of_tile::<u32>()),
+            _ => n.div_ceil(items_of_tile::<u64>()),
+        };
         let blocks = tiles.min((gpu.info.multiprocessors * BLOCKS) as usize);
-        if self.left.len() < blocks {
-            self.left = DeviceMemory::filled(queue, blocks, 0)?;
+        if self.left.len() < MOST_LEFT * blocks {
+            self.left = DeviceMemory::filled(queue, MOST_LEFT * blocks, 0)?;
         }
         // So many are enough for any keys.
         let most = (2 * n).next_power_of_two().min(MOST_SLOTS);
@@ -192,7 +195,7 @@ impl Storage {
             //   length (checked by the callers).
             // - The table, the cells, the state and the tiles belong to this stream, whose launches do not overlap, and
             //   have the required lengths and contents (above and below).
-            // - Any number of blocks is right, and each has an element of `left`.
+            // - Any number of blocks is right, and each has its elements of `left`.
             unsafe { launch(queue, &kernel, blocks, &arguments) }?;
             let state = self.state.all().download(queue)?;
             let claimed = state[State::CLAIMED] as usize;

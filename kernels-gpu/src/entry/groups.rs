@@ -67,7 +67,8 @@ macro_rules! entries {
             kernel: stringify!($kernel),
             key: $key,
             read_bytes: [$size, 0, 0],
-            acc_bytes: size_of::<u32>(),
+            // What a kernel stores: indices of 32 bits, or the words themselves.
+            acc_bytes: if $size < size_of::<u32>() { $size } else { size_of::<u32>() },
             needs: $crate::needs::Needs::keyed(1),
             parameters: &[$(
                 $(super::Parameter::Input(stringify!($input), size_of::<$input_type>()),)?
@@ -100,7 +101,7 @@ macro_rules! by_key {
             [out] left/left_len: u32, [number] first, [number] limit, [number] most_probes
         ) {
             use $crate::mem::Shared;
-            insert::insert(
+            insert::insert::<$key, _, { insert::rows_of::<$key>() }>(
                 keys,
                 Table { words },
                 insert::Work {
@@ -188,6 +189,10 @@ macro_rules! moving {
                 [in] from: $word, [in] indices: u32, [out] to/to_len: $word, [number] per_value
             ) {
                 moving::scatter(from, indices, to, per_value as usize)
+            }
+            #[doc = "[`fill`](crate::groups::moving::fill)."]
+            [<fill_ $word>] = fill [8] ([out] to/to_len: $word, [number] value) {
+                moving::fill(to, value as $word)
             }
         } }
     };
@@ -284,7 +289,7 @@ macro_rules! family_groups {
                     // SAFETY: the caller of the entry point guarantees its arguments and the contract of the generic
                     // body.
                     unsafe {
-                        insert::insert(
+                        insert::insert::<$key, _, { insert::rows_of::<$key>() }>(
                             Global::from_slice(keys),
                             Table { words: Global::new(words, words_len) },
                             insert::Work {

@@ -15,13 +15,13 @@
 //! | few | all own bins |
 //! | some frequent, many others | the frequent keys own bins; the others are spread over the cells |
 //! | equal keys close together | a warp combines a row |
-//! | many, random | the table is in the L2 cache, and a thread has [`ROWS`] searches in flight |
+//! | many, random | the table is in the L2 cache, and a thread has several searches in flight |
 //!
 //! # Requirements of the launch
 //!
 //! - [`THREADS`] threads per block, and any number of blocks.
 //! - At least one key. `first` and `again` name tiles of the keys, none of them twice.
-//! - `words` and `state` as their types require; `left` has an element for each block.
+//! - `words` and `state` as their types require; `left` has two elements for each block.
 //! - The sink has as many values as there are keys, and a cell for each slot and one more.
 
 use super::{GroupKey, NONE, State, THREADS, Table};
@@ -35,11 +35,18 @@ use cuda_std::warp::warp_vote_all;
 /// The bins of a block.
 pub const BINS: usize = 1024;
 
-/// The items of a tile that each thread takes.
-pub const ROWS: usize = 8;
+/// The items of a tile that each thread takes: 8 for keys of 32 bits, 4 for keys of 64 bits.
+pub const fn rows_of<K>() -> usize {
+    32 / size_of::<K>()
+}
 
 /// The items of a tile.
-pub const TILE: usize = THREADS as usize * ROWS;
+pub const fn items_of_tile<K>() -> usize {
+    THREADS as usize * rows_of::<K>()
+}
+
+/// The tiles that a block can leave: one that it has begun, and one that it has only taken.
+pub const MOST_LEFT: usize = 2;
 
 /// The blocks of a multiprocessor for which the entry points are compiled.
 pub const BLOCKS: u32 = 4;
@@ -217,20 +224,34 @@ pub struct Work {
 }
 
 impl Work {
-    /// The next tile of this launch, or [`NONE`].
+    /// Takes the next number of a tile, and loads whether the table is full. Both are in flight when it returns.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn next(self, tiles: usize) -> u32 {
-        if self.state.get_atomic(State::IS_FULL) != 0 {
-            return NONE;
-        }
-        let number = self.state.fetch_add(State::NEXT, 1) as usize;
-        let again = self.again.len();
+    fn take(self) -> (u32, u32) {
+        let number = self.state.fetch_add(State::NEXT, 1);
+        (number, self.state.get_atomic(State::IS_FULL))
+    }
+
+    /// The tile with this number, or [`NONE`].
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn tile(self, number: u32, tiles: usize) -> u32 {
+        let (number, again) = (number as usize, self.again.len());
         if number < again {
             return self.again.get(number);
         }
         let tile = self.first as usize + number - again;
         if tile < tiles { tile as u32 } else { NONE }
+    }
+
+    /// Leaves a tile to the next launch.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn leave(self, tile: u32) {
+        if tile != NONE {
+            let number = self.state.fetch_add(State::LEFT, 1);
+            self.left.set(number as usize, tile);
+        }
     }
 
     #[inline(always)]
@@ -251,7 +272,7 @@ pub struct Owners<K> {
 
 /// Puts the keys of tiles into the table, and passes their values to the sink.
 ///
-/// `words` has [`WORDS`] elements.
+/// `words` has [`WORDS`] elements, and `ROWS` is [`rows_of`] the keys.
 ///
 /// # Safety
 ///
@@ -261,7 +282,7 @@ pub struct Owners<K> {
     unused_assignments,
     reason = "the last step of an unrolled loop assigns for none behind it"
 )]
-pub unsafe fn insert<K: GroupKey, S: Sink>(
+pub unsafe fn insert<K: GroupKey, S: Sink, const ROWS: usize>(
     keys: Global<K>,
     table: Table<K>,
     work: Work,
@@ -271,7 +292,8 @@ pub unsafe fn insert<K: GroupKey, S: Sink>(
 ) {
     let (tid, n) = (thread_idx_x(), keys.len());
     let lane = tid % WARP_SIZE;
-    let tiles = n.div_ceil(TILE);
+    let of_tile = THREADS as usize * ROWS;
+    let tiles = n.div_ceil(of_tile);
     let mut bin = tid;
     while bin < BINS as u32 {
         owners.keys.set(bin, K::EMPTY);
@@ -279,12 +301,21 @@ pub unsafe fn insert<K: GroupKey, S: Sink>(
         sink.clear(bin);
         bin += THREADS;
     }
+    // The first thread takes each tile during the one before.
+    let mut taken = (0, 0);
     if tid == 0 {
         words.set(CLAIMS, 0);
+        taken = work.take();
     }
     loop {
         if tid == 0 {
-            words.set(NUMBER, work.next(tiles));
+            let (number, is_full) = taken;
+            let mut tile = work.tile(number, tiles);
+            if is_full != 0 {
+                work.leave(tile);
+                tile = NONE;
+            }
+            words.set(NUMBER, tile);
         }
         // The tile's number is stored, and the bins before the first tile.
         sync_threads();
@@ -292,12 +323,15 @@ pub unsafe fn insert<K: GroupKey, S: Sink>(
         if tile == NONE {
             break;
         }
-        let first = tile as usize * TILE + tid as usize;
+        if tid == 0 {
+            taken = work.take();
+        }
+        let first = tile as usize * of_tile + tid as usize;
         // Behind the last key, lanes load it again, with a value that changes nothing.
         let last = n - 1;
         let mut own = [K::EMPTY; ROWS];
         let mut values = [sink.identity(); ROWS];
-        if (tile as usize + 1) * TILE <= n {
+        if (tile as usize + 1) * of_tile <= n {
             unrolled!(|r < ROWS| own[r] = keys.get(first + r * THREADS as usize));
             unrolled!(|r < ROWS| values[r] = sink.load(first + r * THREADS as usize));
         } else {
@@ -311,15 +345,12 @@ pub unsafe fn insert<K: GroupKey, S: Sink>(
         }
         compiler_barrier();
 
-        // A bit for each row: all keys of the warp are equal; this lane combines nothing; the place is a bin.
-        let (mut is_equal, mut is_idle, mut in_bin) = (0u32, 0u32, 0u32);
+        // A bit for each row: all keys of the warp are equal; this lane combines nothing; the place is a bin; this lane's
+        // key has come to own it, and needs a slot.
+        let (mut is_equal, mut is_idle, mut in_bin, mut is_new) = (0u32, 0u32, 0u32, 0u32);
         let mut places = [NONE; ROWS];
-        // The bin that this lane has come to own in a row.
-        let mut owned = [NONE; ROWS];
-        let mut hashes = [0; ROWS];
         unrolled!(|r < ROWS| {
             let key = own[r];
-            hashes[r] = key.hash();
             // SAFETY: all lanes of the warp arrive, here and below.
             let reference = unsafe { key.shuffle(FULL_MASK, Shuffle::Idx(0)) };
             // SAFETY: as above.
@@ -332,7 +363,7 @@ pub unsafe fn insert<K: GroupKey, S: Sink>(
         });
         unrolled!(|r < ROWS| {
             if is_idle >> r & 1 == 0 && own[r] != K::EMPTY {
-                let (key, bin) = (own[r], hashes[r] as u32 % BINS as u32);
+                let (key, bin) = (own[r], own[r].hash() as u32 % BINS as u32);
                 let (one, other) = (
                     K::owner(owners.keys, bin),
                     K::owner(owners.keys, bin ^ 1),
@@ -345,8 +376,9 @@ pub unsafe fn insert<K: GroupKey, S: Sink>(
                     let free = if one == K::EMPTY { bin } else { bin ^ 1 };
                     let before = key.own(owners.keys, free);
                     if before == K::EMPTY {
-                        owned[r] = free;
-                    } else if before == key {
+                        is_new |= 1 << r;
+                    }
+                    if before == K::EMPTY || before == key {
                         places[r] = free;
                     }
                 }
@@ -356,16 +388,17 @@ pub unsafe fn insert<K: GroupKey, S: Sink>(
             }
         });
         // The searches of all rows are in flight together.
+        let searches = !(is_idle | in_bin) | is_new;
         let mut found = [K::EMPTY; ROWS];
         unrolled!(|r < ROWS| {
-            if (is_idle | in_bin) >> r & 1 == 0 {
-                found[r] = K::get(table.words, table.first(hashes[r]));
+            if searches >> r & 1 != 0 {
+                found[r] = K::get(table.words, table.first(own[r].hash()));
             }
         });
         let mut claimed = 0;
         let mut is_lost = false;
         unrolled!(|r < ROWS| {
-            if (is_idle | in_bin) >> r & 1 == 0 {
+            if searches >> r & 1 != 0 {
                 let key = own[r];
                 let slot = if key == K::EMPTY {
                     if work.state.get_atomic(State::HAS_EMPTY) == 0 {
@@ -373,15 +406,14 @@ pub unsafe fn insert<K: GroupKey, S: Sink>(
                     }
                     table.slots() as u32
                 } else {
-                    let first = table.first(hashes[r]);
+                    let first = table.first(key.hash());
                     table.find_or_claim(key, first, found[r], work.most_probes, &mut claimed)
                 };
                 is_lost |= slot == NONE;
-                places[r] = slot;
-                if owned[r] != NONE {
-                    owners.slots.set(owned[r], slot);
-                    places[r] = owned[r];
-                    in_bin |= 1 << r;
+                if is_new >> r & 1 != 0 {
+                    owners.slots.set(places[r], slot);
+                } else {
+                    places[r] = slot;
                 }
             }
         });
@@ -400,8 +432,8 @@ pub unsafe fn insert<K: GroupKey, S: Sink>(
                 }
             }
             if is_lost {
-                let number = work.state.fetch_add(State::LEFT, 1);
-                work.left.set(number as usize, tile);
+                work.leave(tile);
+                work.leave(work.tile(taken.0, tiles));
                 work.stop();
             }
         }
@@ -442,6 +474,7 @@ mod tests {
     #[test]
     fn a_bin_has_16_bytes_of_copies() {
         assert_eq!((copies_of::<f32>(), copies_of::<u64>()), (4, 2));
+        assert_eq!(items_of_tile::<u32>(), 2048);
         assert_eq!(values_of_bins::<[u64; 4]>(), BINS);
     }
 }

@@ -105,7 +105,7 @@ fn empty(device: &Device) -> Result<(), Failed> {
 
 fn extremes(device: &Device) -> Result<(), Failed> {
     for n in [1, 2, 31, 32, 33, 255, 256, 257, 2047, 2048, 2049, 5000] {
-        let all: Vec<u32> = (0..n).map(|i| i.wrapping_mul(0x9E37_79B1)).collect();
+        let all: Vec<u32> = (0..n).map(|i: u32| i.wrapping_mul(0x9E37_79B1)).collect();
         check(device, &all, 1 << 21)?;
         check(device, &vec![7i64; n as usize], 2)?;
     }
@@ -266,7 +266,7 @@ fn operators(device: &Device) -> Result<(), Failed> {
     let means: Vec<f64> = moments
         .iter()
         .flatten()
-        .map(|moments| moments.mean)
+        .map(|moments| moments.mean())
         .collect();
     is(means, vec![3.0, 3.0], "means")
 }
