@@ -8,7 +8,6 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::slice;
 
-use warpfold::file::DType;
 use warpfold::{
     Buffer, Device, Element, Error, GroupKey, Groups, Max, Min, Segments, Sum, SumWide,
 };

@@ -56,6 +56,10 @@ pub unsafe fn rehash<K: GroupKey>(from: Table<K>, to: Table<K>, moved: Global<u3
 /// The launch meets the [requirements](self). `LISTED` is 0 before the launch; `unique` and `slots` have an element for
 /// each group.
 #[inline(always)]
+#[allow(
+    unused_assignments,
+    reason = "the last step of an unrolled loop assigns for none behind it"
+)]
 pub unsafe fn list<K: GroupKey>(
     table: Table<K>,
     state: Global<u32>,

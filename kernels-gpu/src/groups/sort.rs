@@ -98,6 +98,10 @@ const SCANNED: usize = 8;
 ///
 /// The launch meets the [requirements](self).
 #[inline(always)]
+#[allow(
+    unused_assignments,
+    reason = "the last step of an unrolled loop assigns for none behind it"
+)]
 pub unsafe fn sort_scan(counts: Global<u32>, totals: Global<u32>, words: Shared<u32>) {
     let tiles = counts.len() / RADIX as usize;
     let digit = block_idx_x() as usize;
