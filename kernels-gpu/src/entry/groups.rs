@@ -149,7 +149,7 @@ macro_rules! by_key {
             sort::sort_count::<$key, { sort::rows_of::<$key>() }>(keys, counts, digit, table)
         }
         #[doc = "[`sort_scatter`](crate::groups::sort::sort_scatter)."]
-        [<sort_scatter_by_ $key>] = sort_scatter [4] (
+        [<sort_scatter_by_ $key>] = sort_scatter [2] (
             [in] keys: $key, [in] payloads: u32, [out] keys_out/keys_out_len: $key,
             [out] payloads_out/payloads_out_len: u32, [in] counts: u32, [in] totals: u32, [number] shift, [number] flip
         ) {
@@ -321,7 +321,7 @@ macro_rules! family_groups {
             $crate::note!(
                 [<group_combine_ $suffix>] in $module,
                 $crate::groups::THREADS,
-                $crate::groups::insert::BLOCKS
+                $crate::groups::insert::blocks_of::<$key, $element>()
             );
 
             #[cfg(not(target_arch = "nvptx64"))]

@@ -48,8 +48,17 @@ pub const fn items_of_tile<K>() -> usize {
 /// The tiles that a block can leave: one that it has begun, and one that it has only taken.
 pub const MOST_LEFT: usize = 2;
 
-/// The blocks of a multiprocessor for which the entry points are compiled.
-pub const BLOCKS: u32 = 4;
+/// The blocks of a multiprocessor for which the entry points are compiled, which limits a thread to 80 registers. With 64,
+/// ptxas spills keys of 32 bits.
+pub const BLOCKS: u32 = 3;
+
+/// The same for these keys and values: with 80 registers, ptxas spills values of 64 bits on sm_80.
+pub const fn blocks_of<K, T>() -> u32 {
+    match (size_of::<K>(), size_of::<T>()) {
+        (4, 8) => 2,
+        _ => BLOCKS,
+    }
+}
 
 /// The words that the threads of a block share.
 pub const WORDS: usize = 2;
