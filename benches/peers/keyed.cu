@@ -8,6 +8,7 @@
 // Operations"; all members of a warp stay in its loops, as independent thread scheduling requires.
 
 #include <cub/device/device_histogram.cuh>
+#include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_reduce.cuh>
 #include <cub/version.cuh>
 #include <cuda_runtime.h>
@@ -279,6 +280,13 @@ extern "C" int cub_by_key_f64(void *temp, size_t *temp_bytes, const unsigned *ke
                               int n, unsigned *run_keys, double *run_sums, int *runs, cudaStream_t stream) {
     return cub::DeviceReduce::ReduceByKey(temp, *temp_bytes, keys, run_keys, values, run_sums, runs, Add(), n,
                                           stream);
+}
+
+// cub::DeviceRadixSort::SortPairs: the pairs in the order of their keys. Storage as above.
+extern "C" int cub_sort_pairs_f32(void *temp, size_t *temp_bytes, const unsigned *keys, unsigned *sorted_keys,
+                                  const float *values, float *sorted_values, int n, cudaStream_t stream) {
+    return cub::DeviceRadixSort::SortPairs(temp, *temp_bytes, keys, sorted_keys, values, sorted_values, n, 0, 32,
+                                           stream);
 }
 
 // cub::DeviceHistogram::HistogramEven: the number of keys below `cells` that have each value. Storage as above.

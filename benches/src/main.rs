@@ -59,6 +59,8 @@ fn main() -> ExitCode {
         #[cfg(feature = "sweeps")]
         Command::Runs(options) => parts::runs::run(&options),
         #[cfg(feature = "sweeps")]
+        Command::Groups(options) => parts::groups::run(&options),
+        #[cfg(feature = "sweeps")]
         Command::Launch(options) => profile::launch::run(&options),
     };
     match done {

@@ -45,6 +45,9 @@ pub enum Command {
     /// Time reductions of runs of equal keys beside a read of as many bytes
     Runs(PartsOptions),
     #[cfg(feature = "sweeps")]
+    /// Time reductions by keys of any value in any order
+    Groups(GroupsOptions),
+    #[cfg(feature = "sweeps")]
     /// Launch each kernel once and check its answer, for profilers and sanitizers
     Launch(LaunchOptions),
 }
@@ -110,6 +113,25 @@ pub struct PartsOptions {
     /// Only rows with this text in their name, e.g. uniform
     #[arg(long, value_name = "TEXT")]
     pub only: Option<String>,
+
+    /// Write all times to this file
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub struct GroupsOptions {
+    /// Pairs of a key and a value
+    #[arg(long, value_name = "N", value_parser = count, default_value = "2^26")]
+    pub n: usize,
+
+    /// Only rows with this text in their name, e.g. zipf
+    #[arg(long, value_name = "TEXT")]
+    pub only: Option<String>,
+
+    /// Also time CUB's sort and ReduceByKey (needs nvcc)
+    #[arg(long)]
+    pub peers: bool,
 
     /// Write all times to this file
     #[arg(long, value_name = "FILE")]

@@ -1,9 +1,10 @@
-//! `warpfold-bench segments`, `axes` and `runs`: the time of reductions of parts of an array beside that of a read.
+//! `warpfold-bench segments`, `axes`, `runs` and `groups`: the time of reductions of parts of an array beside that of a read.
 //!
 //! Each round reads as many bytes as the call has to (the read ceiling), and makes the call. All times are the device's own.
 //! Every result is compared with the CPU's, bit for bit.
 
 pub mod axes;
+pub mod groups;
 pub mod runs;
 pub mod segments;
 

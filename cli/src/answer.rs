@@ -25,6 +25,13 @@ pub enum Answer {
         /// The number of elements whose key has no cell.
         rejected: u64,
     },
+    /// The groups, an element of each column for each group.
+    Groups(Vec<Column>),
+    /// Groups that were written to a file.
+    WrittenGroups {
+        output: String,
+        groups: usize,
+    },
     /// Cells that were written to a file.
     Written {
         output: String,
@@ -55,8 +62,30 @@ impl Answer {
             Self::Indexed { index, value } => vec![format!("{index} {value}")],
             Self::Cells { cells, .. } => cells.iter().map(Value::to_string).collect(),
             Self::Parts(results) => results.lines(),
-            Self::Written { .. } | Self::Saved { .. } => vec![],
+            Self::Groups(columns) => {
+                let rows = columns.first().map_or(0, |column| column.values.len());
+                let row = |row: usize| {
+                    let values = columns.iter().map(|column| column.values[row].to_string());
+                    values.collect::<Vec<_>>().join(" ")
+                };
+                (0..rows).map(row).collect()
+            }
+            Self::Written { .. } | Self::Saved { .. } | Self::WrittenGroups { .. } => vec![],
         }
+    }
+}
+
+/// A name and the values of all groups.
+#[derive(Debug, Serialize)]
+pub struct Column {
+    pub name: &'static str,
+    pub values: Vec<Value>,
+}
+
+impl Column {
+    pub fn new<T: Into<Value>>(name: &'static str, values: Vec<T>) -> Self {
+        let values = values.into_iter().map(Into::into).collect();
+        Self { name, values }
     }
 }
 

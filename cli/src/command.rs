@@ -14,7 +14,7 @@ use crate::options::{Choice, Cli, Command, Input};
 use crate::reading::Reading;
 use crate::source::{DefaultFormat, Stdin};
 use crate::sources::Sources;
-use crate::{by_key, count_by_key, dot, manual, parts, reduce};
+use crate::{by_key, count_by_key, dot, group_by, manual, parts, reduce};
 
 /// A result with its statistics.
 pub struct Done {
@@ -120,6 +120,9 @@ impl Session<'_> {
         let of_array = match (&cli.command, files) {
             (Command::Dot(_), [first, _]) => slice::from_ref(first),
             (Command::Dot(_), _) => return Err(Failure::Usage(dot::USAGE.into())),
+            // Nor is the second file of keys and values.
+            (Command::GroupBy(_), [keys, _]) => slice::from_ref(keys),
+            (Command::GroupBy(_), _) => return Err(Failure::Usage(group_by::USAGE.into())),
             _ => files,
         };
         let default = DefaultFormat::Raw(input.dtype);
@@ -128,6 +131,7 @@ impl Session<'_> {
         let done = match &cli.command {
             Command::ReduceByKey(options) => by_key::run(options, sources, self),
             Command::CountByKey(options) => count_by_key::run(options, of_array, sources, self),
+            Command::GroupBy(options) => group_by::run(options, sources, self),
             Command::Dot(_) => dot::run(input, sources, self),
             command => match command.parts() {
                 Some(options) => parts::run(command, input, options, sources, self),

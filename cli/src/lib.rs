@@ -7,6 +7,7 @@
 //! | `sources`, `source`, `archive` | an array in several files, in one file, in an `.npz` archive |
 //! | `reduce`, `dot`, `by_key`, `count_by_key` | whole-array reductions, and reductions and counts by key, chunk by chunk |
 //! | `parts` | reductions along axes, of segments and of rows |
+//! | `group_by` | reductions by keys of any value, of whole arrays |
 //! | `keys` | keys of any type, and the cells of each key |
 //! | `memory` | the length of a chunk |
 //! | `reading` | the time of reading, and the progress bar |
@@ -21,6 +22,7 @@ mod count_by_key;
 mod devices;
 mod dot;
 mod failure;
+mod group_by;
 mod keys;
 mod manual;
 mod memory;

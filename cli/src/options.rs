@@ -63,6 +63,9 @@ pub enum Command {
     ReduceByKey(ByKeyOptions),
     /// The number of elements of each key: a histogram. The elements are the keys, integers of any type
     CountByKey(CountByKeyOptions),
+    /// The sum, number, mean, minimum or maximum of the values of each key: `group-by KEYS VALUES`. Keys are integers of
+    /// any value, in any order. A line has a key and the results
+    GroupBy(GroupByOptions),
     /// List the CPU and the CUDA devices, or the reason why there is none
     Devices(DevicesOptions),
     /// Print a script that completes this command line in a shell
@@ -95,6 +98,7 @@ impl Command {
             Self::Count(_) => "count",
             Self::ReduceByKey(_) => "reduce-by-key",
             Self::CountByKey(_) => "count-by-key",
+            Self::GroupBy(_) => "group-by",
             Self::Devices(_) => "devices",
             Self::Completions { .. } => "completions",
             Self::Man { .. } => "man",
@@ -117,7 +121,8 @@ impl Command {
             | Self::Norm(NormOptions { input, .. })
             | Self::Count(CountOptions { input, .. })
             | Self::ReduceByKey(ByKeyOptions { input, .. })
-            | Self::CountByKey(CountByKeyOptions { input, .. }) => Some(input),
+            | Self::CountByKey(CountByKeyOptions { input, .. })
+            | Self::GroupBy(GroupByOptions { input, .. }) => Some(input),
             Self::Devices(_) | Self::Completions { .. } | Self::Man { .. } => None,
         }
     }
@@ -350,6 +355,38 @@ pub struct CountByKeyOptions {
 
     #[command(flatten)]
     pub cells: CellOptions,
+}
+
+#[derive(Args, Debug)]
+pub struct GroupByOptions {
+    #[command(flatten)]
+    pub input: Input,
+
+    /// The results of each group, in 64 bits as for `sum`; mean: the sum divided by the count
+    #[arg(
+        long,
+        value_name = "OP,..",
+        value_delimiter = ',',
+        default_value = "sum"
+    )]
+    pub ops: Vec<GroupOp>,
+
+    /// Sort the groups by key; otherwise their order is unspecified
+    #[arg(long)]
+    pub sorted: bool,
+
+    /// Write the groups to a .npy file of records, with the fields key and those of --ops, instead of printing them
+    #[arg(long = "out", value_name = "OUT.npy", conflicts_with = "each")]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum GroupOp {
+    Sum,
+    Count,
+    Mean,
+    Min,
+    Max,
 }
 
 #[derive(Args, Debug)]

@@ -78,6 +78,7 @@ pub fn run(
             Command::Dot(_)
             | Command::ReduceByKey(_)
             | Command::CountByKey(_)
+            | Command::GroupBy(_)
             | Command::Devices(_)
             | Command::Completions { .. }
             | Command::Man { .. } => unreachable!("not a whole-array reduction"),

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::error::Error;
 use crate::exact;
 use crate::gpu::Gpu;
+use crate::groups;
 use crate::info::DeviceInfo;
 use crate::memory::DeviceMemory;
 use crate::segments;
@@ -40,6 +41,8 @@ pub(crate) struct Queue {
     segments: Mutex<Option<segments::Storage>>,
     /// The partials of reductions along axes; the first that needs some allocates them.
     axes: Mutex<Option<DeviceMemory<u64>>>,
+    /// The memory in which groups are found and sorted; the first such call allocates it.
+    groups: Mutex<Option<groups::Storage>>,
     stream: Stream,
 }
 
@@ -50,6 +53,7 @@ impl Queue {
             exact: Mutex::new(None),
             segments: Mutex::new(None),
             axes: Mutex::new(None),
+            groups: Mutex::new(None),
             stream,
         })
     }
@@ -69,6 +73,11 @@ impl Queue {
     /// Locks the storage of segmented reductions for one blocking call.
     pub(crate) fn segments(&self) -> MutexGuard<'_, Option<segments::Storage>> {
         self.segments.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Locks the memory of groups for one blocking call.
+    pub(crate) fn groups(&self) -> MutexGuard<'_, Option<groups::Storage>> {
+        self.groups.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Locks the partials of reductions along axes for one blocking call.

@@ -8,6 +8,7 @@
 //! | `rows` | items of one array or several |
 //! | `segments` | segmented reductions |
 //! | `runs` | the starts of runs of equal keys |
+//! | `groups` | groups of equal keys, and the order of their items |
 //! | `axes` | reductions along axes |
 //! | `keyed` | reduction by key |
 //! | `exact`, `by_name` | exact sums of floats, in any order |
@@ -24,6 +25,7 @@ mod axes;
 mod block;
 mod by_name;
 mod exact;
+mod groups;
 mod keyed;
 mod rows;
 mod runs;
@@ -39,6 +41,7 @@ use crate::input::Items;
 pub(crate) use axes::reduce_axes;
 use block::{block, in_order};
 pub(crate) use by_name::accumulate;
+pub(crate) use groups::{find_groups, order_of_groups};
 use kernels_gpu::tile::items_of_tile;
 pub(crate) use keyed::{count_by_key, reduce_by_key};
 use rows::Of;

@@ -7,14 +7,13 @@ mod tests;
 mod texts;
 
 use crate::determinism::Determinism;
-pub use other::OtherError;
+pub use other::{GroupsError, OtherError};
 use std::path::PathBuf;
 use texts::{advice, after, bytes, hidden, indented, most, twice};
 
 /// Any error of this library, with the values that explain it.
 ///
-/// Sizes are in bytes, except where the field's name says elements. Codes are the driver's `CUresult`
-/// numbers; the names and texts next to them come from the driver.
+/// Sizes are in bytes, except where the field's name says elements. Codes, names and texts come from the driver.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -368,6 +367,10 @@ pub enum Error {
         len: usize,
     },
 
+    /// Too many items or groups.
+    #[error(transparent)]
+    Groups(#[from] GroupsError),
+
     /// An array of too many dimensions.
     #[error("an array of {dims} dimensions; at most {limit} are supported")]
     TooManyDims {
@@ -454,8 +457,7 @@ pub enum Error {
         kernel: &'static str,
     },
 
-    /// An error of the caller's code that this library has called, such as the iterator of
-    /// [`Device::reduce_iter`](crate::Device::reduce_iter). [`Error::other`] makes one.
+    /// An error of the caller's code that this library has called. [`Error::other`] makes one.
     #[error(transparent)]
     Other(OtherError),
 
@@ -569,8 +571,7 @@ pub enum Error {
 
     /// A driver call failed, or a kernel had a fault.
     ///
-    /// The first call that waits for the faulty kernel returns the error. After a fault the device refuses
-    /// all further work ([`is_sticky`](Self::is_sticky)), and the text tells the user to restart the process.
+    /// After a fault the device refuses all further work ([`is_sticky`](Self::is_sticky)); restart the process.
     #[error("{function}: {name} ({code}): {text}{}", advice(*.code))]
     Cuda {
         /// The driver function that returned the error.
@@ -586,8 +587,7 @@ pub enum Error {
     /// The simulator found a bug in a kernel: a race, a read of uninitialised memory, an access out of
     /// bounds, a wrong member mask, a deadlock or a panic.
     ///
-    /// Only on a simulated device (`Device::simulated`, feature `simulator`). The device is unusable after
-    /// this error; open another.
+    /// Only on a simulated device (feature `simulator`), which is unusable afterwards; open another.
     #[error("{text}")]
     Finding {
         /// The finding: the kernel, the block, the threads, and the source line of each access.

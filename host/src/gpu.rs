@@ -11,7 +11,7 @@ use kernels_gpu::entry::Entry;
 use crate::driver::{self, check};
 use crate::error::Error;
 use crate::info::DeviceInfo;
-use crate::module::{self, COUNTS, Embedded, Function, LIBRARY, Loaded, PARTITION};
+use crate::module::{self, COUNTS, Embedded, Function, GROUPS, LIBRARY, Loaded, PARTITION};
 
 /// State that all clones of a [`Device`](crate::Device), its streams and its memory share.
 pub(crate) struct Gpu {
@@ -65,6 +65,7 @@ impl Gpu {
         gpu.register(&LIBRARY)?;
         gpu.register(&PARTITION)?;
         gpu.register(&COUNTS)?;
+        gpu.register(&GROUPS)?;
         #[cfg(feature = "teaching")]
         for embedded in &crate::module::TEACHING {
             gpu.register(embedded)?;

@@ -115,6 +115,19 @@ impl<'a> Argument<'a> {
         })
     }
 
+    /// `len` values of `bytes` bytes each that the kernel reads, in 64-bit words.
+    pub(crate) fn input_room(memory: &'a DeviceMemory<u64>, len: usize, bytes: usize) -> Self {
+        assert!(len * bytes <= memory.len() * size_of::<u64>());
+        Self(Kind::Array {
+            written: false,
+            // An empty array has no address, but the pointer of a kernel's slice must not be null.
+            address: memory.address().max(bytes as u64),
+            len: len as u64,
+            bytes,
+            gpu: memory.gpu(),
+        })
+    }
+
     /// An array without elements, each of which would have `bytes` bytes.
     pub(crate) fn nothing(bytes: usize, gpu: &'a Arc<Gpu>) -> Self {
         Self(Kind::Array {

@@ -36,6 +36,7 @@
 //! | the same on new data | [`Graph`] | [`Device::graph`] |
 //! | a sum without rounding | [`Accumulator`] | [`Reduction::accumulate`], [`Device::accumulate_chunks_of`]; rounded once: [`Device::determinism`] |
 //! | a loop that adds into `cells[key]` | [`Cells`] | [`Device::cells`], [`Device::reduce_by_key`] |
+//! | a hash map from keys to results | [`Groups`] | [`Device::group_by`], [`Device::group`]; keys of any value, in any order |
 //! | a histogram | [`Cells`] | [`Device::count_by_key`], [`Cells::count`] |
 //! | an iterator over more data than fits in memory | [`Chunks`] | [`Device::reduce_iter`], [`Device::reduce_chunks`]; several arrays: [`Device::reduce_chunks_of`] |
 //! | a thread | [`Device::new_stream`] | [`Device::reduce_into`] stores the result on the device |
@@ -145,6 +146,7 @@ mod exact;
 pub mod file;
 mod gpu;
 mod graph;
+mod groups;
 mod host;
 mod info;
 mod input;
@@ -177,8 +179,9 @@ pub use chunks::{ChunkSource, Chunks};
 pub use determinism::Determinism;
 pub use device::Device;
 pub use element::Element;
-pub use error::{Error, OtherError};
+pub use error::{Error, GroupsError, OtherError};
 pub use graph::Graph;
+pub use groups::{GroupBy, GroupKey, Groups};
 pub use info::DeviceInfo;
 pub use input::{Input, Inputs, Items};
 pub use interop::Refused;
@@ -220,3 +223,8 @@ struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/segments.md")]
 struct SegmentsPage;
+
+/// The same of the page about groups.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/groups.md")]
+struct GroupsPage;

@@ -80,7 +80,7 @@ impl<T: Element> DeviceMemory<T> {
     }
 
     /// Allocates memory that the caller writes before any read.
-    fn allocate(stream: &Stream, len: usize) -> Result<Self, Error> {
+    pub(crate) fn allocate(stream: &Stream, len: usize) -> Result<Self, Error> {
         let gpu = stream.gpu();
         gpu.enter()?;
         let wanted = (len as u64).saturating_mul(size_of::<T>() as u64);

@@ -123,6 +123,12 @@ pub(crate) static COUNTS: Embedded = Embedded {
     arches: ARCHES,
 };
 
+/// The kernels that find groups.
+pub(crate) static GROUPS: Embedded = Embedded {
+    kernels: &kernels_gpu::entry::groups::GROUPS,
+    arches: ARCHES,
+};
+
 /// The kernels of the feature `teaching`.
 #[cfg(feature = "teaching")]
 pub(crate) static TEACHING: [Embedded; 2] = [
@@ -377,7 +383,7 @@ mod tests {
 
     #[test]
     fn every_module_that_a_row_names_is_embedded() {
-        let lists = [&LIBRARY, &PARTITION, &COUNTS].into_iter();
+        let lists = [&LIBRARY, &PARTITION, &COUNTS, &GROUPS].into_iter();
         #[cfg(feature = "teaching")]
         let lists = lists.chain(&TEACHING);
         let rows = lists.flat_map(|embedded| embedded.kernels.entries);

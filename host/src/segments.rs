@@ -406,7 +406,7 @@ impl Device {
     }
 
     /// The number of items, or an error in the arguments.
-    fn check_items<I: Items, O: Segments<I>>(
+    pub(crate) fn check_items<I: Items, O: Segments<I>>(
         &self,
         views: I::Of<Views<'_>>,
     ) -> Result<usize, Error> {
@@ -517,7 +517,7 @@ impl Device {
 
     /// Reduces the segments into `output`, which has an element for each. All arguments have been checked, and `storage` is
     /// that of this stream.
-    fn store_parts<I: Items, T: Offset, O: Segments<I>>(
+    pub(crate) fn store_parts<I: Items, T: Offset, O: Segments<I>>(
         &self,
         views: I::Of<Views<'_>>,
         n: usize,

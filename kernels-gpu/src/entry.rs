@@ -14,10 +14,12 @@
 //! | `exact` | `exact_<operator>_<items>` | none: [`exact_of`] finds the row |
 //! | `segments` | `segments_<operator>_<items>`, `segments_combine_<operator>_<items>` | [`Segments`] |
 //! | `runs` | `find_runs_<key>` | [`RunKey`], of the key |
+//! | `groups` | `group_combine_<operator>_<element>_by_<key>` | none: [`groups::combine_of`] finds the row |
 //! | `axes` | `axes_<operator>_<items>`, `axes_combine_<operator>_<items>` | [`Axes`] |
 //! | `keyed`, `keyed_all` | `<kernel>_<operator>_<element>_by_<key>` | [`Keyed`] |
 //! | `ladder`, `ladder_redux` | `<kernel>_<operator>_<element>` | [`Ladder`] |
 //! | `ceiling` | `read_ceiling_<operator>_<element>` | [`Ceiling`] |
+//! | none: [`groups`] | `<kernel>_by_<key>`, `<kernel>_<word>` | none: [`groups::of`] finds the row |
 //! | none: [`count`] | `<kernel>_by_<key>` | none: [`count::of`] finds the row |
 //! | `triple` | `<kernel>_<operator>_<element>` | [`Triple`] |
 //!
@@ -33,6 +35,8 @@
 mod axes;
 #[macro_use]
 mod exact;
+#[macro_use]
+pub mod groups;
 #[macro_use]
 mod ladder;
 #[macro_use]
@@ -105,6 +109,15 @@ pub mod runs_parts {
         BLOCKS, SHARED_BYTES, Starts, THREADS, Work, find_runs, keys_of_row, keys_of_thread,
         rows_of,
     };
+}
+
+#[doc(hidden)]
+pub mod groups_parts {
+    //! Names for the family of groups; not a public interface.
+
+    pub use super::parts::*;
+    pub use crate::groups::{Table, insert};
+    pub use crate::shared_array;
 }
 
 #[doc(hidden)]

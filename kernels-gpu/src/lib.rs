@@ -67,6 +67,7 @@ pub mod exact;
 pub mod exact_sum;
 pub mod grid;
 pub mod grid_stride;
+pub mod groups;
 pub mod harris;
 pub mod items;
 pub mod kepler;

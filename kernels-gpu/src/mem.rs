@@ -20,6 +20,7 @@
 //! with the feature `simulator` and under `cuda_sim::Simulator`, every access is checked and counted, and a
 //! finding names the kernel's source line.
 
+mod atomics;
 mod partials;
 mod shifted;
 mod staged;

@@ -5,6 +5,7 @@
 //! - [`copying`]: the same for an entry that copies.
 //! - [`counting`]: the same for an entry that counts keys.
 //! - [`exact`]: the same for an entry that sums exactly.
+//! - [`groups`]: the launches that find groups, and combine and sort their items.
 //! - [`keyed`]: the same for an entry that reduces by key.
 //! - [`runs`]: the launch that finds runs of equal keys.
 //! - [`segments`]: the launches of a segmented reduction.
@@ -24,6 +25,7 @@ pub mod copying;
 pub mod counting;
 pub mod data;
 pub mod exact;
+pub mod groups;
 pub mod kernels;
 pub mod keyed;
 pub mod ladder;

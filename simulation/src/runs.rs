@@ -46,14 +46,14 @@ impl fmt::Display for Wrong {
 }
 
 /// Results between two margins.
-struct Guarded {
+pub(crate) struct Guarded {
     bytes: Buffer<u8>,
     len: usize,
 }
 
 impl Guarded {
     /// Uninitialised elements of `size` bytes each.
-    fn new(len: usize, size: usize) -> Self {
+    pub(crate) fn new(len: usize, size: usize) -> Self {
         let mut bytes: Buffer<u8> = Buffer::uninitialised(len * size + 2 * MARGIN_BYTES);
         let margin = [MARGIN_BYTE; MARGIN_BYTES];
         bytes.write_from(0, &margin);
@@ -61,12 +61,12 @@ impl Guarded {
         Self { bytes, len }
     }
 
-    fn start<T>(&self) -> *const T {
+    pub(crate) fn start<T>(&self) -> *const T {
         self.bytes.as_ptr().wrapping_add(MARGIN_BYTES).cast()
     }
 
     /// The first elements; nothing may have changed on both sides.
-    fn read<T: Element>(&self, len: usize) -> Result<Vec<T>, Wrong> {
+    pub(crate) fn read<T: Element>(&self, len: usize) -> Result<Vec<T>, Wrong> {
         let margin = |at: usize| {
             let start = self.bytes.as_ptr().wrapping_add(at);
             // SAFETY: `new` has initialised the margins, which are in the buffer.

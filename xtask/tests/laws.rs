@@ -9,7 +9,7 @@
 //! Needs a device compiler and, for SASS, NVIDIA's tools; no GPU. Tests that cannot run are ignored.
 
 use cuda_builder::{NvvmArch, Ptx};
-use kernels_gpu::entry::{Entry, Parameter, count, library, segments, teaching};
+use kernels_gpu::entry::{Entry, Parameter, count, groups, library, segments, teaching};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
@@ -174,6 +174,7 @@ fn rows() -> impl Iterator<Item = &'static Entry> {
     let lists = [
         &library::KERNELS,
         &count::COUNTS,
+        &groups::GROUPS,
         &segments::PARTITION,
         &teaching::KERNELS,
         &teaching::COPIES,

@@ -7,6 +7,7 @@ mod count_by_key;
 mod exact;
 mod failures;
 mod files;
+mod group_by;
 mod others;
 mod parts;
 mod parts_failures;

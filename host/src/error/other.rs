@@ -1,4 +1,4 @@
-//! Errors of the caller's code.
+//! Errors of the caller's code, and of groups.
 
 use std::error::Error;
 use std::fmt;
@@ -53,4 +53,24 @@ impl Error for OtherError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         self.0.source()
     }
+}
+
+/// More items or groups than one call can number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GroupsError {
+    /// Too many items.
+    #[error("{items} items; a call finds the groups of at most {most}: pass parts of the arrays")]
+    Items {
+        /// The number of items.
+        items: usize,
+        /// The most items of a call.
+        most: usize,
+    },
+    /// Too many different keys.
+    #[error("more than {most} groups; a call finds at most {most}: pass parts of the arrays")]
+    Groups {
+        /// The most groups of a call.
+        most: usize,
+    },
 }

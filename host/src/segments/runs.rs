@@ -311,7 +311,7 @@ impl Device {
     }
 
     /// Calls `run` with the stream's storage for blocking calls; none on the CPU.
-    fn with_storage<R>(
+    pub(crate) fn with_storage<R>(
         &self,
         run: impl FnOnce(Option<&mut Storage>) -> Result<R, Error>,
     ) -> Result<R, Error> {
@@ -417,7 +417,7 @@ fn on_cpu<K: RunKey, T: Offset>(keys: &[K], counts: &[usize], unique: &mut [K], 
 
 impl Storage {
     /// Enqueues the launch that finds the runs of at least one key, and returns.
-    fn find_runs<K: RunKey, T: Offset>(
+    pub(crate) fn find_runs<K: RunKey, T: Offset>(
         &mut self,
         queue: &Queue,
         keys: Span<'_, K>,

@@ -137,4 +137,12 @@ kernels! {
         Max: f32 by u32, f64 by u32, i32 by u32, i64 by u32, u64 by u32;
         Max: f32 by u64, f64 by u64, i32 by u64, i64 by u64, u64 by u64;
     }
+    groups as group_combine {
+        Sum: i32 by u32, i64 by u32, u64 by u32, f32 by u32, f64 by u32;
+        Sum: i32 by u64, i64 by u64, u64 by u64, f32 by u64, f64 by u64;
+        Min: i32 by u32, i64 by u32, u64 by u32, f32 by u32, f64 by u32;
+        Min: i32 by u64, i64 by u64, u64 by u64, f32 by u64, f64 by u64;
+        Max: i32 by u32, i64 by u32, u64 by u32, f32 by u32, f64 by u32;
+        Max: i32 by u64, i64 by u64, u64 by u64, f32 by u64, f64 by u64;
+    }
 }

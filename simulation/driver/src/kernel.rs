@@ -8,7 +8,7 @@ use cuda_sim::Simulator;
 use cust_raw::CUresult;
 #[cfg(feature = "teaching")]
 use kernels_gpu::entry::teaching;
-use kernels_gpu::entry::{Entry, Kernels, Parameter, count, library, segments};
+use kernels_gpu::entry::{Entry, Kernels, Parameter, count, groups, library, segments};
 
 use crate::memory::Memory;
 
@@ -27,6 +27,7 @@ static ENTRIES: LazyLock<Mutex<BTreeMap<&str, &Entry>>> = LazyLock::new(|| {
         &library::KERNELS,
         &segments::PARTITION,
         &count::COUNTS,
+        &groups::GROUPS,
         #[cfg(feature = "teaching")]
         &teaching::KERNELS,
         #[cfg(feature = "teaching")]

@@ -149,7 +149,9 @@ impl Claim<'_> {
     pub fn swaps_in_a_loop_in_shared(&self) -> bool {
         // An exact sum adds integers.
         let adds_floats = self.op == "sum" && self.items == "f32" && self.kernel != "exact";
-        self.acc_bits == 64 || self.key_bits == 64 || adds_floats
+        // A key comes to own a bin by a compare-and-swap.
+        let owns_bins = ["group_insert", "group_combine"].contains(&self.kernel);
+        self.acc_bits == 64 || self.key_bits == 64 || adds_floats || owns_bins
     }
 
     /// Whether an item has an element of this type.

@@ -83,6 +83,8 @@ pub enum Warp {
     Runs,
     /// `SHFL`, as many as the compiler leaves of several reductions.
     Several,
+    /// `SHFL` of keys that are compared, or of counts that are summed, as many as the compiler leaves.
+    Others,
 }
 
 /// What a kernel promises.
@@ -243,6 +245,42 @@ pub const KERNELS: &[Kernel] = &[
         Stores::Results,
         Block::Memory,
         Warp::Several,
+    ),
+    // The words of the table and the cells are found by hashes, so no loads are adjacent but those of keys and values.
+    kernel(
+        &["group_insert", "group_combine"],
+        Loads::Left,
+        Stores::Results,
+        Block::Atomics,
+        Warp::Others,
+    ),
+    kernel(
+        &["group_list", "sort_scan", "sort_scatter"],
+        Loads::Left,
+        Stores::Results,
+        Block::Memory,
+        Warp::Others,
+    ),
+    kernel(
+        &["sort_count"],
+        Loads::Left,
+        Stores::Results,
+        Block::Atomics,
+        Warp::None,
+    ),
+    kernel(
+        &[
+            "group_rehash",
+            "group_number",
+            "gather",
+            "scatter",
+            "invert",
+            "fill",
+        ],
+        Loads::Left,
+        Stores::Results,
+        Block::None,
+        Warp::None,
     ),
     kernel(
         &["axes"],

@@ -357,6 +357,11 @@ fn warp(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) {
         );
         return;
     }
+    // `sort_scatter` finds equal digits by ballots, and sums counts by shuffles as the others.
+    if kernel.warp == Warp::Others {
+        broken.unless(!counts.shfl.is_empty(), "no SHFL".into());
+        return;
+    }
     let values = claim.arrays as usize * claim.words();
     let (mode, expected) = match kernel.warp {
         Warp::None | Warp::Redux => ("", 0),
@@ -364,7 +369,7 @@ fn warp(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) {
         Warp::Match => ("IDX", STEPS * values),
         Warp::Ballot => ("IDX", claim.key_words() + STEPS * values),
         Warp::Runs => ("UP", claim.key_words() + 2 * values),
-        Warp::Several => unreachable!("checked above"),
+        Warp::Several | Warp::Others => unreachable!("checked above"),
     };
     let expected: BTreeMap<String, usize> = match expected {
         0 => BTreeMap::new(),

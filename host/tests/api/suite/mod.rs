@@ -10,6 +10,7 @@ mod counts;
 mod differences;
 mod empty;
 mod exact;
+mod groups;
 mod items;
 mod keyed;
 mod moving;
@@ -68,6 +69,7 @@ pub fn on(device_name: &str, device: Result<Device, &'static str>) -> Vec<Trial>
         moving::tests(),
         empty::tests(),
         exact::tests(),
+        groups::tests(),
         runs::tests(),
         segments::tests(),
         axes::tests(),

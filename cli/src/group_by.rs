@@ -1,0 +1,282 @@
+//! Reductions of all elements with the same key, for keys of any value.
+//!
+//! Both arrays are read as a whole, because a group's elements may be anywhere. Values are converted to the 64-bit type in
+//! which they are combined.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+use std::slice;
+
+use warpfold::{
+    Buffer, Device, Element, Error, GroupKey, Groups, Max, Min, Segments, Sum, SumWide,
+};
+
+use crate::answer::{Answer, Column};
+use crate::command::{Done, Session};
+use crate::failure::Failure;
+use crate::keys::{Keys, with_keys};
+use crate::options::{GroupByOptions, GroupOp};
+use crate::reading::Reading;
+use crate::source::DefaultFormat;
+use crate::sources::{Elements, Sources};
+use crate::value::Value;
+
+pub const USAGE: &str = "group-by requires two files: the keys, and the values";
+
+/// The number of elements that are converted at a time; they fit into the L1 cache.
+const BATCH: usize = 4096;
+
+/// The bytes of an item on a device: key, value, index, order, and what a sort stores twice.
+const ITEM_BYTES: u64 = 8 + 8 + 4 + 4 + 2 * (8 + 4) + 8;
+
+/// Keys of a type that has kernels.
+enum AllKeys {
+    U32(Vec<u32>),
+    I32(Vec<i32>),
+    U64(Vec<u64>),
+    I64(Vec<i64>),
+}
+
+/// A key in a file.
+trait ToKeys: Element + Default {
+    /// The same keys in 32 or 64 bits.
+    fn all(elements: Elements<'_, Self>, reading: &Reading) -> Result<AllKeys, Error>;
+}
+
+macro_rules! to_keys {
+    ($($key:ident to $variant:ident;)*) => { $(
+        impl ToKeys for $key {
+            fn all(elements: Elements<'_, Self>, reading: &Reading) -> Result<AllKeys, Error> {
+                Ok(AllKeys::$variant(all(elements, reading, Into::into)?))
+            }
+        }
+    )* };
+}
+
+to_keys! {
+    u8 to U32;
+    u16 to U32;
+    u32 to U32;
+    u64 to U64;
+    i8 to I32;
+    i16 to I32;
+    i32 to I32;
+    i64 to I64;
+}
+
+/// Values of the types in which sums are combined.
+enum AllValues {
+    I64(Vec<i64>),
+    U64(Vec<u64>),
+    F64(Vec<f64>),
+}
+
+macro_rules! all_values {
+    ($($wide:ident to $variant:ident;)*) => { $(
+        impl From<Vec<$wide>> for AllValues {
+            fn from(values: Vec<$wide>) -> Self {
+                Self::$variant(values)
+            }
+        }
+    )* };
+}
+
+all_values! {
+    i64 to I64;
+    u64 to U64;
+    f64 to F64;
+}
+
+/// `sources` are the keys, in the first of `input`'s files; the second one has the values.
+pub fn run<'a>(
+    options: &GroupByOptions,
+    sources: Sources<'a>,
+    session: &mut Session<'a>,
+) -> Result<Done, Failure> {
+    let input = &options.input;
+    let [_, values_file] = &input.files[..] else {
+        return Err(Failure::Usage(USAGE.into()));
+    };
+    let default = DefaultFormat::Raw(input.dtype);
+    let values = Sources::find(slice::from_ref(values_file), default, &mut session.stdin)?;
+    let (keys_name, name) = (sources.name(), values.name());
+    let mismatch = |keys, values| Failure::Keys {
+        keys_file: keys_name.clone(),
+        keys,
+        file: name.clone(),
+        values,
+    };
+    if let (Some(keys), Some(values)) = (sources.len, values.len)
+        && keys != values
+    {
+        return Err(mismatch(keys, values));
+    }
+    let bytes = sources.bytes().zip(values.bytes());
+    let bytes = bytes.map(|(keys, values)| keys.saturating_add(values));
+    // Before the device, because this check is faster than opening a device.
+    let keys = Keys::of(sources)?;
+    let device = session.device(input)?;
+    let reading = Reading::new(bytes);
+    let keys = with_keys!(keys, |keys| ToKeys::all(keys, &reading))?;
+    let values: AllValues = warpfold::with_type!(values.dtype, |T| {
+        type Wide = <SumWide as warpfold::Op<T>>::Output;
+        all(values.elements::<T>(), &reading, Wide::from)?.into()
+    });
+    let n = match &values {
+        AllValues::I64(values) => values.len(),
+        AllValues::U64(values) => values.len(),
+        AllValues::F64(values) => values.len(),
+    };
+    let needs = ITEM_BYTES.saturating_mul(n as u64);
+    if needs > input.device_memory.as_u64() {
+        return Err(Failure::Memory {
+            limit: input.device_memory,
+            what: format!("{n} keys and values as a whole"),
+            needs,
+        });
+    }
+    let result = match keys {
+        AllKeys::U32(keys) => reduced(&device, &keys, values, options, mismatch),
+        AllKeys::I32(keys) => reduced(&device, &keys, values, options, mismatch),
+        AllKeys::U64(keys) => reduced(&device, &keys, values, options, mismatch),
+        AllKeys::I64(keys) => reduced(&device, &keys, values, options, mismatch),
+    }?;
+    Ok(Done {
+        n,
+        result,
+        device,
+        reading,
+        chunk_bytes: needs as usize,
+    })
+}
+
+/// All elements, converted by `convert`.
+fn all<T: Element + Default, U>(
+    mut elements: Elements<'_, T>,
+    reading: &Reading,
+    convert: impl Fn(T) -> U,
+) -> Result<Vec<U>, Error> {
+    let mut all = vec![];
+    let mut piece = [T::default(); BATCH];
+    while let Some(n) = elements.read(&mut piece, reading)? {
+        all.try_reserve(n).map_err(|_| Error::OutOfHostMemory {
+            wanted: (n * size_of::<U>()) as u64,
+        })?;
+        all.extend(piece[..n].iter().map(|element| convert(*element)));
+    }
+    Ok(all)
+}
+
+/// The answer for keys of one type.
+fn reduced<K: GroupKey + Into<Value>>(
+    device: &Device,
+    keys: &[K],
+    values: AllValues,
+    options: &GroupByOptions,
+    mismatch: impl Fn(usize, usize) -> Failure,
+) -> Result<Answer, Failure> {
+    let groups = device.group(&device.upload(keys)?)?;
+    let groups = match options.sorted {
+        true => groups.sort()?,
+        false => groups,
+    };
+    match values {
+        AllValues::I64(values) => {
+            columns(device, &groups, &values, options, mismatch, |x| x as f64)
+        }
+        AllValues::U64(values) => {
+            columns(device, &groups, &values, options, mismatch, |x| x as f64)
+        }
+        AllValues::F64(values) => columns(device, &groups, &values, options, mismatch, |x| x),
+    }
+}
+
+/// The answer for values of one type; `to_f64` converts a sum.
+fn columns<K: GroupKey + Into<Value>, T: Element + Into<Value>>(
+    device: &Device,
+    groups: &Groups<K>,
+    values: &[T],
+    options: &GroupByOptions,
+    mismatch: impl Fn(usize, usize) -> Failure,
+    to_f64: impl Fn(T) -> f64,
+) -> Result<Answer, Failure>
+where
+    Sum: Segments<T, Output = T>,
+    Min: Segments<T, Output = Option<T>>,
+    Max: Segments<T, Output = Option<T>>,
+{
+    if values.len() != groups.items() {
+        return Err(mismatch(groups.items(), values.len()));
+    }
+    let values: Buffer<T> = device.upload(values)?;
+    let mut columns = vec![Column::new("key", groups.keys().download()?)];
+    for op in &options.ops {
+        columns.push(match op {
+            GroupOp::Sum => Column::new("sum", groups.reduce(&values, Sum)?),
+            GroupOp::Min => Column::new("min", some(groups.reduce(&values, Min)?)),
+            GroupOp::Max => Column::new("max", some(groups.reduce(&values, Max)?)),
+            GroupOp::Count => Column::new("count", groups.counts()?),
+            GroupOp::Mean => {
+                let sums = groups.reduce(&values, Sum)?;
+                let means = sums.into_iter().zip(groups.counts()?);
+                let means = means.map(|(sum, count)| to_f64(sum) / count as f64);
+                Column::new("mean", means.collect())
+            }
+        });
+    }
+    match &options.output {
+        None => Ok(Answer::Groups(columns)),
+        Some(output) => {
+            write(&columns, output).map_err(|error| Failure::io(output, error))?;
+            Ok(Answer::WrittenGroups {
+                output: output.display().to_string(),
+                groups: groups.len(),
+            })
+        }
+    }
+}
+
+/// The results of groups, each of which has an item.
+fn some<T>(results: Vec<Option<T>>) -> Vec<T> {
+    results.into_iter().flatten().collect()
+}
+
+/// Writes a `.npy` file of records with a field of 64 bits for each column.
+fn write(columns: &[Column], output: &Path) -> io::Result<()> {
+    let descr = |column: &Column| {
+        let kind = match column.values.first() {
+            Some(Value::Double(_) | Value::Single(_)) => "<f8",
+            Some(Value::Signed(_)) => "<i8",
+            Some(Value::Unsigned(_)) | None => "<u8",
+        };
+        format!("('{}', '{kind}'), ", column.name)
+    };
+    let descr: String = columns.iter().map(descr).collect();
+    let rows = columns.first().map_or(0, |column| column.values.len());
+    let mut header = format!(
+        "{{'descr': [{}], 'fortran_order': False, 'shape': ({rows},), }}",
+        descr.trim_end_matches(", ")
+    );
+    /// The magic string, the version and the length of the header.
+    const START: usize = 10;
+    let padded = (START + header.len() + 1).next_multiple_of(64) - START;
+    header.extend(std::iter::repeat_n(' ', padded - header.len() - 1));
+    header.push('\n');
+    let len = u16::try_from(header.len()).map_err(io::Error::other)?;
+    let mut file = BufWriter::new(File::create(output)?);
+    file.write_all(b"\x93NUMPY\x01\x00")?;
+    file.write_all(&len.to_le_bytes())?;
+    file.write_all(header.as_bytes())?;
+    for row in 0..rows {
+        for column in columns {
+            file.write_all(&match column.values[row] {
+                Value::Signed(value) => value.to_le_bytes(),
+                Value::Unsigned(value) => value.to_le_bytes(),
+                Value::Single(value) => f64::from(value).to_le_bytes(),
+                Value::Double(value) => value.to_le_bytes(),
+            })?;
+        }
+    }
+    file.flush()
+}

@@ -1,0 +1,375 @@
+//! Groups: reductions of all items with the same key, for keys of any value in any order.
+
+mod found;
+mod launch;
+
+use std::sync::OnceLock;
+
+use kernels_gpu::element::Number;
+use kernels_gpu::entry::groups::combine_of;
+use kernels_gpu::entry::{Entry, Keyed, Segments};
+use kernels_gpu::groups as kernels;
+
+use crate::backend::{Backend, Queue};
+use crate::buffer::{Buffer, Location, View};
+use crate::cpu;
+use crate::determinism::Determinism;
+use crate::device::Device;
+use crate::element::Element;
+use crate::error::{Error, GroupsError};
+use crate::host;
+use crate::input::Input;
+use crate::launch::Argument;
+use crate::memory::{DeviceMemory, Span};
+use crate::segments::{Parts, finish};
+use crate::view_mut::{LocationMut, Target};
+pub(crate) use launch::Storage;
+use launch::{Combined, Keys};
+
+/// A key of [`Device::group`] and [`Device::group_by`]: `u32`, `i32`, `u64` or `i64`, of any value.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a key of groups",
+    label = "not a key of groups",
+    note = "the keys of groups are integers of 32 or 64 bits: `u32`, `i32`, `u64` or `i64`"
+)]
+pub trait GroupKey: Number + Ord + sealed::Sealed {
+    /// The unsigned type of the same size.
+    #[doc(hidden)]
+    type Word: kernels::GroupKey;
+
+    /// The bits that are inverted so that unsigned numbers have the order of the keys.
+    #[doc(hidden)]
+    const FLIP: u64;
+
+    /// The same bits.
+    #[doc(hidden)]
+    fn word(self) -> Self::Word;
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+macro_rules! keys {
+    ($($key:ident as $word:ident, $flip:expr;)*) => { $(
+        impl sealed::Sealed for $key {}
+
+        impl GroupKey for $key {
+            type Word = $word;
+            const FLIP: u64 = $flip;
+
+            fn word(self) -> $word {
+                self as $word
+            }
+        }
+    )* };
+}
+
+keys! {
+    u32 as u32, 0;
+    i32 as u32, 1 << 31;
+    u64 as u64, 0;
+    i64 as u64, 1 << 63;
+}
+
+/// The most items of a call, whose indices have 32 bits.
+const MOST_ITEMS: usize = u32::MAX as usize;
+
+/// The slots of the first table, if there are not far fewer items: for up to 2^20 groups, in the L2 cache.
+const SLOTS: usize = 1 << 21;
+
+/// The groups of an array of keys: all items with the same key, made by [`Device::group`].
+///
+/// The key of each group, and the index of each item's group, are on the device. So any number of reductions share the
+/// search for the groups; the order of the items, which [`reduce`](Self::reduce) needs, is computed once.
+///
+/// ```
+/// use warpfold::{Device, Max, Sum};
+///
+/// let device = Device::auto()?;
+/// let keys = device.upload(&[30u64, 10, 30, 20, 10])?;
+/// let values = device.upload(&[1.0f32, 2.0, 4.0, 8.0, 16.0])?;
+/// let groups = device.group(&keys)?.sort()?;
+/// assert_eq!(groups.keys().download()?, [10, 20, 30]);
+/// assert_eq!(groups.indices().download()?, [2, 0, 2, 1, 0]);
+/// assert_eq!(groups.counts()?, [2, 1, 2]);
+/// assert_eq!(groups.reduce(&values, Sum)?, [18.0, 8.0, 5.0]);
+/// assert_eq!(groups.reduce(&values, Max)?, [Some(16.0), Some(8.0), Some(4.0)]);
+/// # Ok::<(), warpfold::Error>(())
+/// ```
+pub struct Groups<K: GroupKey> {
+    device: Device,
+    keys: Buffer<K>,
+    indices: Buffer<u32>,
+    order: OnceLock<Order>,
+}
+
+/// The items of each group in their order, group after group, and where each group starts.
+struct Order {
+    items: Buffer<u32>,
+    offsets: Buffer<u32>,
+}
+
+/// The result of [`Device::group_by`]: an element of each array for each group.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GroupBy<K, R> {
+    /// The key of each group.
+    pub keys: Vec<K>,
+    /// The reduction of each group's values.
+    pub results: Vec<R>,
+}
+
+impl<K: Ord, R> GroupBy<K, R> {
+    /// The same groups in the order of their keys.
+    pub fn sort(self) -> Self {
+        let mut pairs: Vec<_> = self.keys.into_iter().zip(self.results).collect();
+        pairs.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+        let (keys, results) = pairs.into_iter().unzip();
+        Self { keys, results }
+    }
+}
+
+impl Device {
+    /// Finds the groups of equal keys.
+    ///
+    /// Keys may have any value and be in any order. The order of the groups is unspecified, and may differ from run to run
+    /// on a GPU; [`Groups::sort`] orders them by key.
+    ///
+    /// A GPU finds them in a hash table, which grows if there are many groups. It takes 4 bytes for each item, and keeps
+    /// temporary storage for the next call: at least 8 bytes for each group.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Groups`] for more than 2^32 - 1 items, or too many groups (about 1.8 * 10^9);
+    /// [`Error::OtherDevice`], [`Error::OutOfMemory`], [`Error::OutOfHostMemory`], [`Error::Cuda`], [`Error::Deferred`].
+    pub fn group<'a, K: GroupKey>(&self, keys: impl Input<'a, K>) -> Result<Groups<K>, Error> {
+        self.group_from(keys, SLOTS)
+    }
+
+    /// [`group`](Self::group), with a first table of so many slots: a power of two, at least 2.
+    #[doc(hidden)]
+    pub fn group_from<'a, K: GroupKey>(
+        &self,
+        keys: impl Input<'a, K>,
+        slots: usize,
+    ) -> Result<Groups<K>, Error> {
+        let keys = keys.into_views();
+        self.check_group_keys(&keys)?;
+        let (unique, indices) = match (keys.location(), self.backend()) {
+            (Location::Host(keys), backend @ Backend::Cpu(_)) => {
+                let (unique, indices) = cpu::find_groups(keys, K::word)?;
+                (
+                    Buffer::host(backend, unique),
+                    Buffer::host(backend, indices),
+                )
+            }
+            (Location::Device(_), Backend::Gpu(_)) if keys.is_empty() => {
+                (self.alloc(0)?, self.alloc(0)?)
+            }
+            (Location::Device(span), Backend::Gpu(queue)) => with_storage(queue, |storage| {
+                let keys = keys_of(span);
+                let table = storage.insert(queue, keys, slots, None)?;
+                let mut unique = DeviceMemory::<K>::allocate(queue, table.groups)?;
+                storage.list(queue, table, &mut unique, true)?;
+                let mut indices = DeviceMemory::allocate(queue, keys.len)?;
+                storage.number(queue, table, keys, &mut indices)?;
+                Ok((
+                    Buffer::device(queue, table.groups, unique),
+                    Buffer::device(queue, keys.len, indices),
+                ))
+            })?,
+            _ => unreachable!("the keys are on this device"),
+        };
+        Ok(Groups {
+            device: self.clone(),
+            keys: unique,
+            indices,
+            order: OnceLock::new(),
+        })
+    }
+
+    /// Reduces all values with the same key by `op`: value `i` belongs to key `i`.
+    ///
+    /// Keys may have any value and be in any order. The order of the groups is unspecified; [`GroupBy::sort`] orders them by
+    /// key. The bits of each result are those of [`reduce`](Self::reduce) for the group's values in their order. On a device
+    /// of the level [`Fast`](crate::Determinism::Fast), sums, minima and maxima are combined by atomics while the groups are
+    /// found: several times as fast, but the last bits of float sums may differ from run to run.
+    ///
+    /// ```
+    /// use warpfold::{Device, Sum};
+    ///
+    /// let device = Device::auto()?;
+    /// let keys = device.upload(&[30i32, -10, 30, 20, -10])?;
+    /// let values = device.upload(&[1.0f64, 2.0, 4.0, 8.0, 16.0])?;
+    /// let sums = device.group_by(&keys, &values, Sum)?.sort();
+    /// assert_eq!(sums.keys, [-10, 20, 30]);
+    /// assert_eq!(sums.results, [18.0, 8.0, 5.0]);
+    /// # Ok::<(), warpfold::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::KeysAndValues`] unless there is a value for each key; [`Error::Determinism`] for floats on a device of the
+    /// level [`Exact`](crate::Determinism::Exact); [`Error::NotRegistered`]; otherwise as [`group`](Self::group).
+    pub fn group_by<'a, 'b, K: GroupKey, T: Element, O: Segments<T>>(
+        &self,
+        keys: impl Input<'a, K>,
+        values: impl Input<'b, T>,
+        op: O,
+    ) -> Result<GroupBy<K, O::Output>, Error> {
+        let (keys, accumulators) = self.group_by_buffers(keys, values, op)?;
+        let accumulators = View::from(&accumulators).download_on(self.backend())?;
+        Ok(GroupBy {
+            keys: View::from(&keys).download_on(self.backend())?,
+            results: finish::<T, O>(op, accumulators, |_| false),
+        })
+    }
+
+    /// [`group_by`](Self::group_by) with keys and accumulators in new memory of the device.
+    ///
+    /// ```
+    /// use warpfold::{Device, Sum};
+    ///
+    /// let device = Device::auto()?;
+    /// let (keys, values) = (device.upload(&[7u32, 7])?, device.upload(&[1, 2])?);
+    /// let (keys, sums) = device.group_by_buffers(&keys, &values, Sum)?;
+    /// assert_eq!((keys.download()?, sums.download()?), (vec![7], vec![3]));
+    /// # Ok::<(), warpfold::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`group_by`](Self::group_by).
+    pub fn group_by_buffers<'a, 'b, K: GroupKey, T: Element, O: Segments<T>>(
+        &self,
+        keys: impl Input<'a, K>,
+        values: impl Input<'b, T>,
+        op: O,
+    ) -> Result<(Buffer<K>, Buffer<O::Acc>), Error> {
+        self.group_by_from(keys, values, op, SLOTS)
+    }
+
+    /// [`group_by_buffers`](Self::group_by_buffers), with a first table of so many slots: a power of two, at least 2.
+    #[doc(hidden)]
+    pub fn group_by_from<'a, 'b, K: GroupKey, T: Element, O: Segments<T>>(
+        &self,
+        keys: impl Input<'a, K>,
+        values: impl Input<'b, T>,
+        op: O,
+        slots: usize,
+    ) -> Result<(Buffer<K>, Buffer<O::Acc>), Error> {
+        let (keys, values) = (keys.into_views(), values.into_views());
+        self.check_group_keys(&keys)?;
+        self.check_group_values::<T, O>(keys.len(), values)?;
+        let row = match self.level {
+            Determinism::Fast => combine_of(&O::ENTRIES[0], size_of::<K>()),
+            _ => None,
+        };
+        if let (Some(row), Location::Device(keys), Location::Device(values), Backend::Gpu(queue)) =
+            (row, keys.location(), values.location(), self.backend())
+            && keys.len() > 0
+        {
+            return with_storage(queue, |storage| {
+                combine_in_one_pass(queue, storage, row, keys, values, op, slots)
+            });
+        }
+        let groups = self.group_from(keys, slots)?;
+        let accumulators = groups.accumulators::<T, O>(values, op)?;
+        Ok((groups.keys, accumulators))
+    }
+
+    /// An error unless the keys are on this device and can be numbered.
+    fn check_group_keys<K: GroupKey>(&self, keys: &View<'_, K>) -> Result<(), Error> {
+        self.check_owner(keys)?;
+        match keys.len() <= MOST_ITEMS {
+            true => Ok(()),
+            false => Err(GroupsError::Items {
+                items: keys.len(),
+                most: MOST_ITEMS,
+            }
+            .into()),
+        }
+    }
+
+    /// An error unless there is a value on this device for each of the keys, and their kernel is registered.
+    fn check_group_values<T: Element, O: Segments<T>>(
+        &self,
+        keys: usize,
+        values: View<'_, T>,
+    ) -> Result<(), Error> {
+        match self.check_items::<T, O>(values)? == keys {
+            true => Ok(()),
+            false => Err(Error::KeysAndValues {
+                keys,
+                values: values.len(),
+                arrays: 1,
+            }),
+        }
+    }
+}
+
+impl<K: GroupKey> std::fmt::Debug for Groups<K> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "Groups({} items, {} groups on {})",
+            self.items(),
+            self.len(),
+            self.device
+        )
+    }
+}
+
+/// The keys as an argument.
+fn keys_of<K: Element>(keys: Span<'_, K>) -> Keys<'_> {
+    Keys {
+        argument: Argument::input(keys),
+        len: keys.len(),
+        bytes: size_of::<K>(),
+    }
+}
+
+/// Finds the groups of at least one key and combines their values by atomics. There is a value for each key, and the row
+/// is that of the operator over these values and keys.
+fn combine_in_one_pass<K: GroupKey, T: Element, O: Segments<T>>(
+    queue: &std::sync::Arc<Queue>,
+    storage: &mut Storage,
+    row: &'static Entry,
+    keys: Span<'_, K>,
+    values: Span<'_, T>,
+    op: O,
+    slots: usize,
+) -> Result<(Buffer<K>, Buffer<O::Acc>), Error> {
+    let mut initial = [0; size_of::<u64>()];
+    let first = [op.initial()];
+    let bytes = host::bytes(&first);
+    initial[..bytes.len()].copy_from_slice(bytes);
+    let combined = Combined {
+        row,
+        values: Argument::input(values),
+        op: Argument::operator(&op),
+        initial: u64::from_le_bytes(initial),
+        bytes: bytes.len(),
+    };
+    let table = storage.insert(queue, keys_of(keys), slots, Some(combined))?;
+    let mut unique = DeviceMemory::<K>::allocate(queue, table.groups)?;
+    storage.list(queue, table, &mut unique, false)?;
+    let mut accumulators = DeviceMemory::<O::Acc>::allocate(queue, table.groups)?;
+    storage.cells(queue, table, accumulators.all_mut())?;
+    Ok((
+        Buffer::device(queue, table.groups, unique),
+        Buffer::device(queue, table.groups, accumulators),
+    ))
+}
+
+/// Calls `run` with the stream's memory of groups, for one blocking call.
+fn with_storage<R>(
+    queue: &Queue,
+    run: impl FnOnce(&mut Storage) -> Result<R, Error>,
+) -> Result<R, Error> {
+    let mut storage = queue.groups();
+    match &mut *storage {
+        Some(storage) => run(storage),
+        empty => run(empty.insert(Storage::new(queue)?)),
+    }
+}

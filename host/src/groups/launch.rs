@@ -1,0 +1,568 @@
+//! The launches that find, number, sort and combine groups on a GPU.
+
+use kernels_gpu::entry::Entry;
+use kernels_gpu::entry::groups::of;
+use kernels_gpu::groups::insert::{BLOCKS, MOST_LEFT, items_of_tile};
+use kernels_gpu::groups::sort::{pairs_of_tile, tiles_of};
+use kernels_gpu::groups::{EMPTY_BYTE, MOST_SLOTS, RADIX, State, THREADS};
+
+use crate::backend::Queue;
+use crate::element::Element;
+use crate::error::{Error, GroupsError};
+use crate::launch::{Argument, Grid, Kernel};
+use crate::memory::{DeviceMemory, Span, SpanMut};
+
+/// The bytes of an index, a number or a slot.
+const INDEX: usize = size_of::<u32>();
+
+/// The slots among which a key is searched before the table grows.
+const PROBES: usize = 256;
+
+/// A larger table has this many times as many slots.
+const GROWTH: usize = 4;
+
+/// Memory that grows.
+struct Room(DeviceMemory<u64>);
+
+impl Room {
+    fn new(queue: &Queue) -> Result<Self, Error> {
+        Ok(Self(DeviceMemory::filled(queue, 0, 0)?))
+    }
+
+    /// Makes room for `len` values of `bytes` bytes each. Its contents are lost if there was too little.
+    fn reserve(&mut self, queue: &Queue, len: usize, bytes: usize) -> Result<(), Error> {
+        let words = len.saturating_mul(bytes).div_ceil(size_of::<u64>());
+        if words > self.0.len() {
+            // Frees the old memory first.
+            self.0 = DeviceMemory::filled(queue, 0, 0)?;
+            self.0 = DeviceMemory::filled(queue, words, 0)?;
+        }
+        Ok(())
+    }
+
+    fn input(&self, len: usize, bytes: usize) -> Argument<'_> {
+        Argument::input_room(&self.0, len, bytes)
+    }
+
+    fn output(&mut self, len: usize, bytes: usize) -> Argument<'_> {
+        Argument::room(&mut self.0, len, bytes)
+    }
+}
+
+/// Memory of a stream, whose launches do not overlap.
+pub(crate) struct Storage {
+    /// The slots of the table, and the cell of each and one more.
+    words: Room,
+    cells: Room,
+    state: DeviceMemory<u32>,
+    left: DeviceMemory<u32>,
+    /// The slot of each group, and the number of each slot's group.
+    slots: Room,
+    numbers: Room,
+    /// Where pairs are sorted to, in turn.
+    keys: [Room; 2],
+    items: Room,
+    counts: Room,
+    totals: Room,
+    /// The values of sorted items.
+    values: Room,
+}
+
+/// A complete table.
+#[derive(Clone, Copy)]
+pub(super) struct Table {
+    slots: usize,
+    pub(super) groups: usize,
+}
+
+/// The keys of a call.
+#[derive(Clone, Copy)]
+pub(super) struct Keys<'a> {
+    pub(super) argument: Argument<'a>,
+    pub(super) len: usize,
+    /// The bytes of a key.
+    pub(super) bytes: usize,
+}
+
+/// Values that are combined on the way.
+#[derive(Clone, Copy)]
+pub(super) struct Combined<'a> {
+    pub(super) row: &'static Entry,
+    pub(super) values: Argument<'a>,
+    pub(super) op: Argument<'a>,
+    /// The bits of a cell before the first value, and its bytes: 4 or 8.
+    pub(super) initial: u64,
+    pub(super) bytes: usize,
+}
+
+impl Storage {
+    pub(super) fn new(queue: &Queue) -> Result<Self, Error> {
+        let room = || Room::new(queue);
+        Ok(Self {
+            words: room()?,
+            cells: room()?,
+            state: DeviceMemory::filled(queue, State::WORDS, 0)?,
+            left: DeviceMemory::filled(queue, 0, 0)?,
+            slots: room()?,
+            numbers: room()?,
+            keys: [room()?, room()?],
+            items: room()?,
+            counts: room()?,
+            totals: room()?,
+            values: room()?,
+        })
+    }
+
+    /// Puts at least one key into a table, which has `slots` slots at first, and combines values.
+    pub(super) fn insert(
+        &mut self,
+        queue: &Queue,
+        keys: Keys<'_>,
+        slots: usize,
+        combined: Option<Combined<'_>>,
+    ) -> Result<Table, Error> {
+        let Keys {
+            len: n,
+            bytes: key_bytes,
+            ..
+        } = keys;
+        let gpu = queue.gpu();
+        gpu.enter()?;
+        let row = match combined {
+            None => row("group_insert", key_bytes),
+            Some(combined) => combined.row,
+        };
+        let kernel = Kernel::find(gpu, row)?;
+        let tiles = match key_bytes {
+            4 => n.div_ceil(items_of_tile::<u32>()),
+            _ => n.div_ceil(items_of_tile::<u64>()),
+        };
+        let blocks = tiles.min((gpu.info.multiprocessors * BLOCKS) as usize);
+        if self.left.len() < MOST_LEFT * blocks {
+            self.left = DeviceMemory::filled(queue, MOST_LEFT * blocks, 0)?;
+        }
+        // So many are enough for any keys.
+        let most = (2 * n).next_power_of_two().min(MOST_SLOTS);
+        let mut slots = slots.min(most);
+        self.words = empty_table(
+            queue,
+            std::mem::replace(&mut self.words, Room::new(queue)?),
+            slots,
+            key_bytes,
+        )?;
+        if let Some(Combined { initial, bytes, .. }) = combined {
+            self.cells.reserve(queue, slots + 1, bytes)?;
+            fill(
+                queue,
+                self.cells.output(slots + 1, bytes),
+                slots + 1,
+                bytes,
+                initial,
+            )?;
+        }
+        self.state.enqueue_fill(queue, 0)?;
+        let (mut again, mut first): (Vec<u32>, usize) = (vec![], 0);
+        loop {
+            let is_last = slots == most;
+            let is_enough = slots >= 2 * n;
+            // The last table need not be as empty as the others.
+            let limit = if is_last {
+                slots - slots / 8
+            } else {
+                slots / 2
+            };
+            let most_probes = if is_enough { slots } else { PROBES.min(slots) };
+            let again_memory = DeviceMemory::upload(queue, &again)?;
+            let mut arguments = vec![keys.argument];
+            if let Some(Combined { values, op, .. }) = combined {
+                arguments.extend([values, op]);
+            }
+            arguments.push(self.words.output(slots, key_bytes));
+            if let Some(Combined { bytes, .. }) = combined {
+                arguments.push(self.cells.output(slots + 1, bytes));
+            }
+            arguments.extend([
+                Argument::output(&mut self.state),
+                Argument::input(again_memory.all()),
+                Argument::output(&mut self.left),
+                Argument::number(first as u64),
+                Argument::number(limit as u64),
+                Argument::number(most_probes as u64),
+            ]);
+            // SAFETY:
+            // - The row is for keys of this size; a combining one is that of these values and this operator
+            //   (`combine_of`). The keys and values are borrowed from live memory of this device, and have the same
+            //   length (checked by the callers).
+            // - The table, the cells, the state and the tiles belong to this stream, whose launches do not overlap, and
+            //   have the required lengths and contents (above and below).
+            // - Any number of blocks is right, and each has its elements of `left`.
+            unsafe { launch(queue, &kernel, blocks, &arguments) }?;
+            let state = self.state.all().download(queue)?;
+            let claimed = state[State::CLAIMED] as usize;
+            let taken = state[State::NEXT] as usize;
+            let mut rest = match state[State::LEFT] as usize {
+                0 => vec![],
+                left => self.left.span(0, left).download(queue)?,
+            };
+            // Tiles that were taken from neither list.
+            rest.extend(&again[taken.min(again.len())..]);
+            first = (first + taken.saturating_sub(again.len())).min(tiles);
+            again = rest;
+            if again.is_empty() && first == tiles {
+                let groups = claimed + usize::from(state[State::HAS_EMPTY] != 0);
+                return Ok(Table { slots, groups });
+            }
+            if is_last {
+                return Err(GroupsError::Groups { most: limit }.into());
+            }
+            slots = self.grow(queue, slots, most.min(GROWTH * slots), key_bytes, combined)?;
+            let mut kept = [0; State::WORDS];
+            for word in [State::CLAIMED, State::HAS_EMPTY] {
+                kept[word] = state[word];
+            }
+            self.state.all_mut().write(queue, &kept)?;
+        }
+    }
+
+    /// Copies the keys of a table of `slots` slots, and their cells, to one of `larger` slots, and returns these.
+    fn grow(
+        &mut self,
+        queue: &Queue,
+        slots: usize,
+        larger: usize,
+        key_bytes: usize,
+        combined: Option<Combined<'_>>,
+    ) -> Result<usize, Error> {
+        let mut words = empty_table(queue, Room::new(queue)?, larger, key_bytes)?;
+        self.numbers.reserve(queue, slots + 1, INDEX)?;
+        let arguments = [
+            self.words.input(slots, key_bytes),
+            words.output(larger, key_bytes),
+            self.numbers.output(slots + 1, INDEX),
+        ];
+        let row = row("group_rehash", key_bytes);
+        // SAFETY: the row is for keys of this size. The tables and the array belong to this call, have these lengths, and
+        // the new table is empty and has more slots than the old one has keys.
+        unsafe { strided(queue, row, slots + 1, &arguments) }?;
+        if let Some(Combined { initial, bytes, .. }) = combined {
+            let mut cells = Room::new(queue)?;
+            cells.reserve(queue, larger + 1, bytes)?;
+            fill(
+                queue,
+                cells.output(larger + 1, bytes),
+                larger + 1,
+                bytes,
+                initial,
+            )?;
+            let arguments = [
+                self.cells.input(slots + 1, bytes),
+                self.numbers.input(slots + 1, INDEX),
+                cells.output(larger + 1, bytes),
+                Argument::number(1),
+            ];
+            // SAFETY: there is a cell for each old slot and one more, whose new slots the launch above has stored; they
+            // differ, and are slots of the larger table or the one behind it.
+            unsafe { strided(queue, self::row("scatter", bytes), slots + 1, &arguments) }?;
+            self.cells = cells;
+        }
+        self.words = words;
+        Ok(larger)
+    }
+
+    /// Stores the key of each group of a table, and its slot, and with `numbers` the number of each slot's group.
+    pub(super) fn list<K: Element>(
+        &mut self,
+        queue: &Queue,
+        table: Table,
+        unique: &mut DeviceMemory<K>,
+        numbers: bool,
+    ) -> Result<(), Error> {
+        let Table { slots, groups } = table;
+        self.slots.reserve(queue, groups, INDEX)?;
+        if numbers {
+            self.numbers.reserve(queue, slots + 1, INDEX)?;
+        }
+        let arguments = [
+            self.words.input(slots, size_of::<K>()),
+            Argument::output(&mut self.state),
+            Argument::output(unique),
+            self.slots.output(groups, INDEX),
+            match numbers {
+                true => self.numbers.output(slots + 1, INDEX),
+                false => Argument::no_output(INDEX, queue.gpu()),
+            },
+        ];
+        let row = row("group_list", size_of::<K>());
+        // SAFETY: the row is for keys of this size. The table is complete, and the state is that of its last launch, or
+        // that of an earlier launch with `LISTED` still 0. There is room for as many groups as the state counts.
+        unsafe { strided(queue, row, slots + 1, &arguments) }
+    }
+
+    /// Stores the number of each item's group.
+    pub(super) fn number(
+        &mut self,
+        queue: &Queue,
+        table: Table,
+        keys: Keys<'_>,
+        indices: &mut DeviceMemory<u32>,
+    ) -> Result<(), Error> {
+        let arguments = [
+            keys.argument,
+            self.words.input(table.slots, keys.bytes),
+            self.numbers.input(table.slots + 1, INDEX),
+            Argument::output(indices),
+        ];
+        let row = row("group_number", keys.bytes);
+        // SAFETY: the row is for keys of this size. All of them are in the table, whose slots have been numbered. The
+        // caller's array has an element for each key.
+        unsafe { strided(queue, row, keys.len, &arguments) }
+    }
+
+    /// Stores the cell of each group.
+    pub(super) fn cells<A: Element>(
+        &mut self,
+        queue: &Queue,
+        table: Table,
+        to: SpanMut<'_, A>,
+    ) -> Result<(), Error> {
+        let bytes = size_of::<A>();
+        let arguments = [
+            self.cells.input(table.slots + 1, bytes),
+            self.slots.input(table.groups, INDEX),
+            Argument::output_span(to),
+            Argument::number(1),
+        ];
+        // SAFETY: the slots are those of the groups (`list`), and the caller's array has an element for each.
+        unsafe { strided(queue, row("gather", bytes), table.groups, &arguments) }
+    }
+
+    /// Sorts at least one key by the digits from these bits on, and stores the indices of the sorted keys in `to`. Returns
+    /// which of the rooms has the sorted keys.
+    pub(super) fn sort(
+        &mut self,
+        queue: &Queue,
+        keys: Keys<'_>,
+        flip: u64,
+        shifts: &[u32],
+        mut to: SpanMut<'_, u32>,
+    ) -> Result<usize, Error> {
+        let (n, bytes) = (keys.len, keys.bytes);
+        let tiles = match bytes {
+            4 => tiles_of::<u32>(n),
+            _ => tiles_of::<u64>(n),
+        };
+        let gpu = queue.gpu();
+        gpu.enter()?;
+        for room in &mut self.keys[..shifts.len().min(2)] {
+            room.reserve(queue, n, bytes)?;
+        }
+        if shifts.len() > 1 {
+            self.items.reserve(queue, n, INDEX)?;
+        }
+        let counts_len = tiles * RADIX as usize;
+        self.counts.reserve(queue, counts_len, INDEX)?;
+        self.totals.reserve(queue, RADIX as usize, INDEX)?;
+        let [count, scatter] = ["sort_count", "sort_scatter"].map(|kernel| row(kernel, bytes));
+        let [count, scan, scatter] = [count, row("sort_scan", INDEX), scatter];
+        let [count, scan, scatter] = [
+            Kernel::find(gpu, count)?,
+            Kernel::find(gpu, scan)?,
+            Kernel::find(gpu, scatter)?,
+        ];
+        let [even, odd] = &mut self.keys;
+        for (pass, shift) in shifts.iter().enumerate() {
+            let (from, into) = match pass % 2 {
+                0 => (&*odd, &mut *even),
+                _ => (&*even, &mut *odd),
+            };
+            let keys_in = match pass {
+                0 => keys.argument,
+                _ => from.input(n, bytes),
+            };
+            let digit = [Argument::number((*shift).into()), Argument::number(flip)];
+            let counting = [
+                keys_in,
+                self.counts.output(counts_len, INDEX),
+                digit[0],
+                digit[1],
+            ];
+            // SAFETY: the row is for keys of this size, with a block for each tile, and a counter for each digit and tile.
+            unsafe { launch(queue, &count, tiles, &counting) }?;
+            let scanning = [
+                self.counts.output(counts_len, INDEX),
+                self.totals.output(RADIX as usize, INDEX),
+            ];
+            // SAFETY: a block for each digit, and as many counters.
+            unsafe { launch(queue, &scan, RADIX as usize, &scanning) }?;
+            // The last pass stores to the caller's array, those before alternate.
+            let is_to = (shifts.len() - 1 - pass).is_multiple_of(2);
+            let (items_in, items_out) = match (pass, is_to) {
+                (0, true) => (
+                    Argument::nothing(INDEX, gpu),
+                    Argument::output_span(to.reborrow()),
+                ),
+                (0, false) => (Argument::nothing(INDEX, gpu), self.items.output(n, INDEX)),
+                (_, true) => (
+                    self.items.input(n, INDEX),
+                    Argument::output_span(to.reborrow()),
+                ),
+                (_, false) => (Argument::input(to.all()), self.items.output(n, INDEX)),
+            };
+            let scattering = [
+                keys_in,
+                items_in,
+                into.output(n, bytes),
+                items_out,
+                self.counts.input(counts_len, INDEX),
+                self.totals.input(RADIX as usize, INDEX),
+                digit[0],
+                digit[1],
+            ];
+            // SAFETY: as above. The sums are those of these keys. The pairs are read from other arrays than those to
+            // which they are stored, all of which have `n` elements.
+            unsafe { launch(queue, &scatter, tiles, &scattering) }?;
+        }
+        Ok((shifts.len() - 1) % 2)
+    }
+
+    /// The sorted keys in a room of [`sort`](Self::sort), which were `u32`.
+    pub(super) fn sorted(&self, room: usize, n: usize) -> Span<'_, u32> {
+        let Room(memory) = &self.keys[room];
+        assert!(n * INDEX <= size_of::<u64>() * memory.len());
+        // SAFETY: the room is memory of the device with that many bytes (asserted), aligned for 64 bits. It is borrowed
+        // as long as the span, and so is not written.
+        unsafe { Span::of_address(memory.gpu(), memory.address(), n) }
+    }
+
+    /// Stores the values of items in the order of `indices`, in memory of this storage.
+    pub(super) fn gather<T: Element>(
+        &mut self,
+        queue: &Queue,
+        from: Span<'_, T>,
+        indices: Span<'_, u32>,
+    ) -> Result<Span<'_, T>, Error> {
+        let n = indices.len();
+        self.values.reserve(queue, n, size_of::<T>())?;
+        let to = self.values.output(n, size_of::<T>());
+        gather(queue, Argument::input(from), indices, to, size_of::<T>())?;
+        let Room(memory) = &self.values;
+        // SAFETY: there is room for `n` values (reserved above), which the launch stores in stream order; the storage is
+        // borrowed as long as the span.
+        Ok(unsafe { Span::of_address(memory.gpu(), memory.address(), n) })
+    }
+}
+
+/// Enqueues the launch that stores the values with these indices, of `bytes` bytes each.
+///
+/// All indices are below the number of values of `from`, as those of a permutation are.
+pub(super) fn gather<'a>(
+    queue: &Queue,
+    from: Argument<'a>,
+    indices: Span<'a, u32>,
+    to: Argument<'a>,
+    bytes: usize,
+) -> Result<(), Error> {
+    // The largest word that divides the bytes of a value, which is at most its alignment or moved in parts.
+    let word = [8, 4, 2, 1]
+        .into_iter()
+        .find(|word| bytes.is_multiple_of(*word));
+    let word = word.unwrap_or(1);
+    let arguments = [
+        from.as_words(word),
+        Argument::input(indices),
+        to.as_words(word),
+        Argument::number((bytes / word) as u64),
+    ];
+    // SAFETY: both arrays have whole values of this size; the indices are those of values (the callers'). The arrays
+    // differ, because one is borrowed mutably.
+    unsafe { strided(queue, row("gather", word), indices.len(), &arguments) }
+}
+
+/// Enqueues the launch that stores the positions of the indices, which are a permutation.
+pub(super) fn invert(
+    queue: &Queue,
+    indices: Span<'_, u32>,
+    to: SpanMut<'_, u32>,
+) -> Result<(), Error> {
+    assert_eq!(indices.len(), to.all().len());
+    let n = indices.len();
+    let arguments = [Argument::input(indices), Argument::output_span(to)];
+    // SAFETY: the arrays have the same length, and the indices are a permutation (the caller's).
+    unsafe { strided(queue, row("invert", INDEX), n, &arguments) }
+}
+
+/// The room with an empty table.
+fn empty_table(
+    queue: &Queue,
+    mut room: Room,
+    slots: usize,
+    key_bytes: usize,
+) -> Result<Room, Error> {
+    room.reserve(queue, slots, key_bytes)?;
+    let word = u64::from_ne_bytes([EMPTY_BYTE; 8]);
+    fill(queue, room.output(slots, key_bytes), slots, key_bytes, word)?;
+    Ok(room)
+}
+
+/// Enqueues the launch that stores a value in `len` words of `bytes` bytes.
+fn fill(
+    queue: &Queue,
+    to: Argument<'_>,
+    len: usize,
+    bytes: usize,
+    value: u64,
+) -> Result<(), Error> {
+    let arguments = [to, Argument::number(value)];
+    // SAFETY: the row is for words of this size, which is that of the array (`Kernel::launch` compares them).
+    unsafe { strided(queue, row("fill", bytes), len, &arguments) }
+}
+
+/// The row of a kernel for keys or words of this size.
+fn row(kernel: &str, bytes: usize) -> &'static Entry {
+    of(kernel, bytes).expect("keys have 4 or 8 bytes, and words 1, 2, 4 or 8")
+}
+
+/// Enqueues a launch of a kernel that takes any number of blocks, for `len` elements.
+///
+/// # Safety
+///
+/// That of [`Kernel::launch`].
+unsafe fn strided(
+    queue: &Queue,
+    row: &'static Entry,
+    len: usize,
+    arguments: &[Argument<'_>],
+) -> Result<(), Error> {
+    /// Blocks for each multiprocessor: more than it runs at once, so that none idles at the end.
+    const PER_MULTIPROCESSOR: u32 = 32;
+    if len == 0 {
+        return Ok(());
+    }
+    let gpu = queue.gpu();
+    gpu.enter()?;
+    let kernel = Kernel::find(gpu, row)?;
+    let most = (gpu.info.multiprocessors * PER_MULTIPROCESSOR) as usize;
+    let blocks = len.div_ceil(THREADS as usize).min(most);
+    // SAFETY: the caller's contract.
+    unsafe { launch(queue, &kernel, blocks, arguments) }
+}
+
+/// Enqueues a launch of blocks of [`THREADS`] threads; there are fewer blocks than tiles of 2^32 items.
+///
+/// # Safety
+///
+/// That of [`Kernel::launch`].
+unsafe fn launch(
+    queue: &Queue,
+    kernel: &Kernel,
+    blocks: usize,
+    arguments: &[Argument<'_>],
+) -> Result<(), Error> {
+    const { assert!(u32::MAX as usize / pairs_of_tile::<u64>() < 1 << 30) };
+    let grid = Grid {
+        blocks: blocks as u32,
+        threads: THREADS,
+    };
+    // SAFETY: the caller's contract.
+    unsafe { kernel.launch(queue, grid, arguments) }
+}

@@ -1,0 +1,489 @@
+//! Puts keys into the table, and combines their values on the way.
+//!
+//! A block takes tiles until there are none or the table is full. For each tile it first finds the place of every key, and
+//! then combines the values: a tile is combined as a whole or not at all.
+//!
+//! # Frequent keys
+//!
+//! Atomics on one cell of global memory are executed one after another. So a block has [`BINS`] bins in shared memory. The
+//! first key of the block that selects a bin owns it for the whole launch; frequent keys are likely to be first. Values of
+//! these keys are combined in shared memory, in one of several copies that the lane selects, and the block combines its
+//! bins into the cells at the end. If all keys of a row of 32 items are equal, the warp combines their values first.
+//!
+//! | keys | why they are combined fast |
+//! |---|---|
+//! | few | all own bins |
+//! | some frequent, many others | the frequent keys own bins; the others are spread over the cells |
+//! | equal keys close together | a warp combines a row |
+//! | many, random | the table is in the L2 cache, and a thread has several searches in flight |
+//!
+//! # Requirements of the launch
+//!
+//! - [`THREADS`] threads per block, and any number of blocks.
+//! - At least one key. `first` and `again` name tiles of the keys, none of them twice.
+//! - `words` and `state` as their types require; `left` has two elements for each block.
+//! - The sink has as many values as there are keys, and a cell for each slot and one more.
+
+use super::{GroupKey, NONE, State, THREADS, Table};
+use crate::element::{Element, Shuffle};
+use crate::mem::{Global, Shared, compiler_barrier};
+use crate::op::{AtomicOp, unrolled};
+use crate::warp::{FULL_MASK, WARP_SIZE, reduce_down};
+use cuda_std::thread::{sync_threads, sync_threads_or, thread_idx_x};
+use cuda_std::warp::warp_vote_all;
+
+/// The bins of a block.
+pub const BINS: usize = 1024;
+
+/// The items of a tile that each thread takes: 8 for keys of 32 bits, 4 for keys of 64 bits.
+pub const fn rows_of<K>() -> usize {
+    32 / size_of::<K>()
+}
+
+/// The items of a tile.
+pub const fn items_of_tile<K>() -> usize {
+    THREADS as usize * rows_of::<K>()
+}
+
+/// The tiles that a block can leave: one that it has begun, and one that it has only taken.
+pub const MOST_LEFT: usize = 2;
+
+/// The blocks of a multiprocessor for which the entry points are compiled, which limits a thread to 80 registers. With 64,
+/// ptxas spills keys of 32 bits.
+pub const BLOCKS: u32 = 3;
+
+/// The same for these keys and values: with 80 registers, ptxas spills values of 64 bits on sm_80.
+pub const fn blocks_of<K, T>() -> u32 {
+    match (size_of::<K>(), size_of::<T>()) {
+        (4, 8) => 2,
+        _ => BLOCKS,
+    }
+}
+
+/// The words that the threads of a block share.
+pub const WORDS: usize = 2;
+const NUMBER: u32 = 0;
+const CLAIMS: u32 = 1;
+
+/// The number of copies of each bin, for values of this type: 16 bytes of them.
+pub const fn copies_of<T>() -> usize {
+    match 16 / size_of::<T>() {
+        0 => 1,
+        copies => copies,
+    }
+}
+
+/// The number of values of all bins.
+pub const fn values_of_bins<T>() -> usize {
+    BINS * copies_of::<T>()
+}
+
+/// What becomes of the values.
+pub trait Sink: Copy {
+    /// A value.
+    type Value: Copy;
+
+    /// A value that changes nothing.
+    fn identity(self) -> Self::Value;
+
+    /// The value of an item.
+    fn load(self, index: usize) -> Self::Value;
+
+    /// Combines the values of a warp. Lane 0 holds the result.
+    ///
+    /// # Safety
+    ///
+    /// All lanes of the warp arrive here.
+    unsafe fn of_warp(self, value: Self::Value) -> Self::Value;
+
+    /// Makes a bin empty.
+    fn clear(self, bin: u32);
+
+    /// Combines a value into a bin.
+    fn into_bin(self, bin: u32, value: Self::Value);
+
+    /// Combines a value into the cell of a slot.
+    fn into_cell(self, slot: usize, value: Self::Value);
+
+    /// Combines a bin into the cell of a slot.
+    fn flush(self, bin: u32, slot: usize);
+}
+
+/// No values: only the keys are put into the table.
+#[derive(Clone, Copy, Debug)]
+pub struct Only;
+
+impl Sink for Only {
+    type Value = ();
+
+    #[inline(always)]
+    fn identity(self) {}
+
+    #[inline(always)]
+    fn load(self, _: usize) {}
+
+    #[inline(always)]
+    unsafe fn of_warp(self, (): ()) {}
+
+    #[inline(always)]
+    fn clear(self, _: u32) {}
+
+    #[inline(always)]
+    fn into_bin(self, _: u32, (): ()) {}
+
+    #[inline(always)]
+    fn into_cell(self, _: usize, (): ()) {}
+
+    #[inline(always)]
+    fn flush(self, _: u32, _: usize) {}
+}
+
+/// Combines the values of each key into the cell of its slot.
+#[derive(Clone, Copy, Debug)]
+pub struct Combine<T, O> {
+    /// The operator.
+    pub op: O,
+    /// A value for each key.
+    pub values: Global<T>,
+    /// A cell for each slot, and one more; at first they hold the operator's initial value.
+    pub cells: Global<T>,
+    /// The block's bins, [`values_of_bins`] elements.
+    pub bins: Shared<T>,
+}
+
+impl<T: Element, O: AtomicOp<T, Acc = T>> Combine<T, O> {
+    const COPIES: u32 = copies_of::<T>() as u32;
+}
+
+impl<T: Element, O: AtomicOp<T, Acc = T>> Sink for Combine<T, O> {
+    type Value = T;
+
+    #[inline(always)]
+    fn identity(self) -> T {
+        self.op.identity()
+    }
+
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn load(self, index: usize) -> T {
+        self.op.lift(self.values.get(index), index as u64)
+    }
+
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    unsafe fn of_warp(self, value: T) -> T {
+        // SAFETY: the caller's contract.
+        unsafe { reduce_down::<T, O>(self.op, value) }
+    }
+
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn clear(self, bin: u32) {
+        let mut copy = 0;
+        while copy < Self::COPIES {
+            self.bins.set(bin * Self::COPIES + copy, self.op.identity());
+            copy += 1;
+        }
+    }
+
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn into_bin(self, bin: u32, value: T) {
+        let copy = thread_idx_x() % Self::COPIES;
+        self.bins
+            .combine_atomic::<T, O>(self.op, bin * Self::COPIES + copy, value);
+    }
+
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn into_cell(self, slot: usize, value: T) {
+        self.cells.combine_atomic::<T, O>(self.op, slot, value);
+    }
+
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn flush(self, bin: u32, slot: usize) {
+        let mut value = self.bins.get(bin * Self::COPIES);
+        let mut copy = 1;
+        while copy < Self::COPIES {
+            value = self
+                .op
+                .combine(value, self.bins.get(bin * Self::COPIES + copy));
+            copy += 1;
+        }
+        self.into_cell(slot, value);
+    }
+}
+
+/// The tiles of a launch, and what the host learns of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Work {
+    /// [`State::WORDS`] words. `NEXT`, `LEFT` and `IS_FULL` are 0 before the launch.
+    pub state: Global<u32>,
+    /// Tiles that an earlier launch has left. They are taken first.
+    pub again: Global<u32>,
+    /// The tiles that this launch leaves; their number is in the state.
+    pub left: Global<u32>,
+    /// The first tile that has never been taken; all later ones have not been taken either.
+    pub first: u32,
+    /// Blocks take no more tiles if more than this number of slots are claimed.
+    pub limit: u32,
+    /// The slots among which a key is searched: at most as many as there are.
+    pub most_probes: u32,
+}
+
+impl Work {
+    /// Takes the next number of a tile, and loads whether the table is full. Both are in flight when it returns.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn take(self) -> (u32, u32) {
+        let number = self.state.fetch_add(State::NEXT, 1);
+        (number, self.state.get_atomic(State::IS_FULL))
+    }
+
+    /// The tile with this number, or [`NONE`].
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn tile(self, number: u32, tiles: usize) -> u32 {
+        let (number, again) = (number as usize, self.again.len());
+        if number < again {
+            return self.again.get(number);
+        }
+        let tile = self.first as usize + number - again;
+        if tile < tiles { tile as u32 } else { NONE }
+    }
+
+    /// Leaves a tile to the next launch.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn leave(self, tile: u32) {
+        if tile != NONE {
+            let number = self.state.fetch_add(State::LEFT, 1);
+            self.left.set(number as usize, tile);
+        }
+    }
+
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn stop(self) {
+        self.state.set_atomic(State::IS_FULL, 1);
+    }
+}
+
+/// The keys that own the bins of a block.
+#[derive(Clone, Copy, Debug)]
+pub struct Owners<K> {
+    /// The key of each bin, [`BINS`] elements.
+    pub keys: Shared<K>,
+    /// Its slot in the table, [`BINS`] elements.
+    pub slots: Shared<u32>,
+}
+
+/// Puts the keys of tiles into the table, and passes their values to the sink.
+///
+/// `words` has [`WORDS`] elements, and `ROWS` is [`rows_of`] the keys.
+///
+/// # Safety
+///
+/// The launch meets the [requirements](self).
+#[inline(always)]
+#[allow(
+    unused_assignments,
+    reason = "the last step of an unrolled loop assigns for none behind it"
+)]
+pub unsafe fn insert<K: GroupKey, S: Sink, const ROWS: usize>(
+    keys: Global<K>,
+    table: Table<K>,
+    work: Work,
+    sink: S,
+    owners: Owners<K>,
+    words: Shared<u32>,
+) {
+    let (tid, n) = (thread_idx_x(), keys.len());
+    let lane = tid % WARP_SIZE;
+    let of_tile = THREADS as usize * ROWS;
+    let tiles = n.div_ceil(of_tile);
+    let mut bin = tid;
+    while bin < BINS as u32 {
+        owners.keys.set(bin, K::EMPTY);
+        owners.slots.set(bin, NONE);
+        sink.clear(bin);
+        bin += THREADS;
+    }
+    // The first thread takes each tile during the one before.
+    let mut taken = (0, 0);
+    if tid == 0 {
+        words.set(CLAIMS, 0);
+        taken = work.take();
+    }
+    loop {
+        if tid == 0 {
+            let (number, is_full) = taken;
+            let mut tile = work.tile(number, tiles);
+            if is_full != 0 {
+                work.leave(tile);
+                tile = NONE;
+            }
+            words.set(NUMBER, tile);
+        }
+        // The tile's number is stored, and the bins before the first tile.
+        sync_threads();
+        let tile = words.get(NUMBER);
+        if tile == NONE {
+            break;
+        }
+        if tid == 0 {
+            taken = work.take();
+        }
+        let first = tile as usize * of_tile + tid as usize;
+        // Behind the last key, lanes load it again, with a value that changes nothing.
+        let last = n - 1;
+        let mut own = [K::EMPTY; ROWS];
+        let mut values = [sink.identity(); ROWS];
+        if (tile as usize + 1) * of_tile <= n {
+            unrolled!(|r < ROWS| own[r] = keys.get(first + r * THREADS as usize));
+            unrolled!(|r < ROWS| values[r] = sink.load(first + r * THREADS as usize));
+        } else {
+            unrolled!(|r < ROWS| {
+                let i = first + r * THREADS as usize;
+                own[r] = keys.get(i.min(last));
+                if i < n {
+                    values[r] = sink.load(i);
+                }
+            });
+        }
+        compiler_barrier();
+
+        // A bit for each row: all keys of the warp are equal; this lane combines nothing; the place is a bin; this lane's
+        // key has come to own it, and needs a slot.
+        let (mut is_equal, mut is_idle, mut in_bin, mut is_new) = (0u32, 0u32, 0u32, 0u32);
+        let mut places = [NONE; ROWS];
+        unrolled!(|r < ROWS| {
+            let key = own[r];
+            // SAFETY: all lanes of the warp arrive, here and below.
+            let reference = unsafe { key.shuffle(FULL_MASK, Shuffle::Idx(0)) };
+            // SAFETY: as above.
+            if unsafe { warp_vote_all(FULL_MASK, key == reference) } {
+                is_equal |= 1 << r;
+                if lane != 0 {
+                    is_idle |= 1 << r;
+                }
+            }
+        });
+        unrolled!(|r < ROWS| {
+            if is_idle >> r & 1 == 0 && own[r] != K::EMPTY {
+                let (key, bin) = (own[r], own[r].hash() as u32 % BINS as u32);
+                let (one, other) = (
+                    K::owner(owners.keys, bin),
+                    K::owner(owners.keys, bin ^ 1),
+                );
+                if one == key {
+                    places[r] = bin;
+                } else if other == key {
+                    places[r] = bin ^ 1;
+                } else if one == K::EMPTY || other == K::EMPTY {
+                    let free = if one == K::EMPTY { bin } else { bin ^ 1 };
+                    let before = key.own(owners.keys, free);
+                    if before == K::EMPTY {
+                        is_new |= 1 << r;
+                    }
+                    if before == K::EMPTY || before == key {
+                        places[r] = free;
+                    }
+                }
+                if places[r] != NONE {
+                    in_bin |= 1 << r;
+                }
+            }
+        });
+        // The searches of all rows are in flight together.
+        let searches = !(is_idle | in_bin) | is_new;
+        let mut found = [K::EMPTY; ROWS];
+        unrolled!(|r < ROWS| {
+            if searches >> r & 1 != 0 {
+                found[r] = K::get(table.words, table.first(own[r].hash()));
+            }
+        });
+        let mut claimed = 0;
+        let mut is_lost = false;
+        unrolled!(|r < ROWS| {
+            if searches >> r & 1 != 0 {
+                let key = own[r];
+                let slot = if key == K::EMPTY {
+                    if work.state.get_atomic(State::HAS_EMPTY) == 0 {
+                        work.state.set_atomic(State::HAS_EMPTY, 1);
+                    }
+                    table.slots() as u32
+                } else {
+                    let first = table.first(key.hash());
+                    table.find_or_claim(key, first, found[r], work.most_probes, &mut claimed)
+                };
+                is_lost |= slot == NONE;
+                if is_new >> r & 1 != 0 {
+                    owners.slots.set(places[r], slot);
+                } else {
+                    places[r] = slot;
+                }
+            }
+        });
+        if claimed > 0 {
+            words.fetch_add(CLAIMS, claimed);
+        }
+        // Every key of the tile has its place, or one has none.
+        let is_lost = sync_threads_or(is_lost.into()) != 0;
+        if tid == 0 {
+            let claims = words.get(CLAIMS);
+            if claims > 0 {
+                words.set(CLAIMS, 0);
+                let before = work.state.fetch_add(State::CLAIMED, claims);
+                if before + claims > work.limit {
+                    work.stop();
+                }
+            }
+            if is_lost {
+                work.leave(tile);
+                work.leave(work.tile(taken.0, tiles));
+                work.stop();
+            }
+        }
+        if is_lost {
+            break;
+        }
+        unrolled!(|r < ROWS| {
+            let mut value = values[r];
+            if is_equal >> r & 1 != 0 {
+                // SAFETY: all lanes of the warp have the same bit.
+                value = unsafe { sink.of_warp(value) };
+            }
+            if is_idle >> r & 1 == 0 {
+                if in_bin >> r & 1 != 0 {
+                    sink.into_bin(places[r], value);
+                } else {
+                    sink.into_cell(places[r] as usize, value);
+                }
+            }
+        });
+    }
+    // Every value is in its bin or cell.
+    sync_threads();
+    let mut bin = tid;
+    while bin < BINS as u32 {
+        let slot = owners.slots.get(bin);
+        if slot != NONE {
+            sink.flush(bin, slot as usize);
+        }
+        bin += THREADS;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bin_has_16_bytes_of_copies() {
+        assert_eq!((copies_of::<f32>(), copies_of::<u64>()), (4, 2));
+        assert_eq!(items_of_tile::<u32>(), 2048);
+        assert_eq!(values_of_bins::<[u64; 4]>(), BINS);
+    }
+}

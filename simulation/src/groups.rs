@@ -1,0 +1,331 @@
+//! Groups: the launches that find, number, combine and sort them, in the order of the library's calls.
+
+use std::fmt;
+
+use cuda_sim::{Buffer, Failure, Simulator};
+use kernels_gpu::element::Element;
+use kernels_gpu::entry::groups::{combine_of, of};
+use kernels_gpu::entry::{Entry, Segments};
+use kernels_gpu::groups::insert::{MOST_LEFT, items_of_tile};
+use kernels_gpu::groups::sort::tiles_of;
+use kernels_gpu::groups::{GroupKey, NONE, RADIX, State, THREADS};
+use kernels_gpu::op::Op;
+
+use crate::launch::{Array, launch};
+use crate::runs::{Guarded, Wrong};
+
+/// How often the table grew, and why blocks stopped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Growth {
+    /// The number of larger tables.
+    pub tables: u32,
+    /// The number of tiles that blocks have left.
+    pub left: u32,
+}
+
+/// The launches of a case.
+#[derive(Clone, Debug)]
+pub struct Launches {
+    /// The simulator of each launch.
+    pub simulator: Simulator,
+    /// The blocks of each launch, where any number is right.
+    pub blocks: u32,
+    /// The slots of the first table.
+    pub slots: usize,
+    /// The slots among which a key is searched, if there are more.
+    pub most_probes: u32,
+}
+
+/// A table of keys, and the cells of their slots.
+struct Inserted<K, T> {
+    words: Vec<K>,
+    cells: Vec<T>,
+    state: Vec<u32>,
+    growth: Growth,
+}
+
+impl Launches {
+    fn run<O: Copy>(
+        &self,
+        entry: &Entry,
+        blocks: u32,
+        op: O,
+        arrays: &[Array],
+    ) -> Result<(), Failure> {
+        let simulator = self.simulator.clone().grid(blocks).block(THREADS);
+        // SAFETY: the callers pass arrays that exist, with the types and lengths that the kernel requires.
+        unsafe { launch(entry, simulator, op, arrays) }.map(drop)
+    }
+
+    /// Finds the groups: the key of each, in any order, and the index of each item's group.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong.
+    pub fn group<K: GroupKey>(&self, keys: &[K]) -> Result<(Vec<K>, Vec<u32>, Growth), Wrong> {
+        let row = of("group_insert", size_of::<K>()).expect("keys have 4 or 8 bytes");
+        let inserted = self.insert::<K, u32, ()>(row, (), keys, None)?;
+        let (unique, _, numbers) = self.list(&inserted)?;
+        let keys = Buffer::from(keys);
+        let words = Buffer::from(&inserted.words[..]);
+        let numbers = Buffer::from(&numbers[..]);
+        let indices = Guarded::new(keys.len(), size_of::<u32>());
+        let row = of("group_number", size_of::<K>()).expect("as above");
+        let arrays = [
+            Array::new("keys", keys.as_ptr(), keys.len()),
+            Array::new("words", words.as_ptr(), words.len()),
+            Array::new("numbers", numbers.as_ptr(), numbers.len()),
+            Array::new("indices", indices.start::<u32>(), keys.len()),
+        ];
+        self.run(row, self.blocks, (), &arrays)
+            .map_err(Wrong::Findings)?;
+        Ok((unique, indices.read(keys.len())?, inserted.growth))
+    }
+
+    /// Finds the groups and combines their values in one pass: the key of each, in any order, and its value.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong.
+    pub fn combine<K: GroupKey, T: Element, O: Segments<T> + Op<T, Acc = T>>(
+        &self,
+        op: O,
+        keys: &[K],
+        values: &[T],
+    ) -> Result<(Vec<K>, Vec<T>, Growth), Wrong> {
+        let row = combine_of(&O::ENTRIES[0], size_of::<K>()).expect("a row of the library");
+        let inserted = self.insert(row, op, keys, Some((values, op.initial())))?;
+        let (unique, slots, _) = self.list(&inserted)?;
+        let from = inserted.cells;
+        let to = self.moved("gather", &from, &slots, slots.len())?;
+        Ok((unique, to, inserted.growth))
+    }
+
+    /// Launches `gather` or `scatter`, with values of `len` elements as a result.
+    fn moved<T: Element>(
+        &self,
+        kernel: &str,
+        from: &[T],
+        indices: &[u32],
+        len: usize,
+    ) -> Result<Vec<T>, Wrong> {
+        let word = size_of::<T>().min(8);
+        let row = of(kernel, word).expect("a word has 1, 2, 4 or 8 bytes");
+        let per_value = size_of::<T>() / word;
+        let (from, indices) = (Buffer::from(from), Buffer::from(indices));
+        let to = Guarded::new(len, size_of::<T>());
+        let arrays = [
+            Array::new("from", from.as_ptr(), from.len() * per_value),
+            Array::new("indices", indices.as_ptr(), indices.len()),
+            Array::new("to", to.start::<T>(), len * per_value),
+            Array::number("per_value", per_value as u64),
+        ];
+        self.run(row, self.blocks, (), &arrays)
+            .map_err(Wrong::Findings)?;
+        to.read(len)
+    }
+
+    /// Puts all keys into a table that grows, and combines their values.
+    fn insert<K: GroupKey, T: Element, O: Copy>(
+        &self,
+        row: &Entry,
+        op: O,
+        keys: &[K],
+        values: Option<(&[T], T)>,
+    ) -> Result<Inserted<K, T>, Wrong> {
+        let (n, tiles) = (keys.len(), keys.len().div_ceil(items_of_tile::<K>()));
+        let most = (2 * n).next_power_of_two();
+        let key_memory = Buffer::from(keys);
+        let value_memory = values.map(|(values, _)| Buffer::from(values));
+        let mut slots = self.slots;
+        let mut words = vec![K::EMPTY; slots];
+        let cells_of =
+            |slots: usize| values.map_or(vec![], |(_, initial)| vec![initial; slots + 1]);
+        let mut cells = cells_of(slots);
+        let mut state = vec![0; State::WORDS];
+        let (mut again, mut first): (Vec<u32>, usize) = (vec![], 0);
+        let mut growth = Growth::default();
+        loop {
+            let most_probes = match slots >= most {
+                true => slots as u32,
+                false => self.most_probes.min(slots as u32),
+            };
+            let word_memory = Buffer::from(&words[..]);
+            let cell_memory = Buffer::from(&cells[..]);
+            let state_memory = Buffer::from(&state[..]);
+            let again_memory = Buffer::from(&again[..]);
+            let most_left = MOST_LEFT * self.blocks as usize;
+            let left = Guarded::new(most_left, size_of::<u32>());
+            let mut arrays = vec![
+                Array::new("keys", key_memory.as_ptr(), n),
+                Array::new("words", word_memory.as_ptr(), slots),
+                Array::new("state", state_memory.as_ptr(), State::WORDS),
+                Array::new("again", again_memory.as_ptr(), again.len()),
+                Array::new("left", left.start::<u32>(), most_left),
+                Array::number("first", first as u64),
+                Array::number("limit", slots as u64 / 2),
+                Array::number("most_probes", most_probes.into()),
+            ];
+            if let Some(values) = &value_memory {
+                arrays.push(Array::new("values", values.as_ptr(), n));
+                arrays.push(Array::new("cells", cell_memory.as_ptr(), slots + 1));
+            }
+            self.run(row, self.blocks, op, &arrays)
+                .map_err(Wrong::Findings)?;
+            (words, cells) = (word_memory.to_vec(), cell_memory.to_vec());
+            state = state_memory.to_vec();
+            let taken = state[State::NEXT] as usize;
+            let mut rest = left.read::<u32>(state[State::LEFT] as usize)?;
+            growth.left += state[State::LEFT];
+            rest.extend(&again[taken.min(again.len())..]);
+            first = (first + taken.saturating_sub(again.len())).min(tiles);
+            again = rest;
+            if again.is_empty() && first == tiles {
+                return Ok(Inserted {
+                    words,
+                    cells,
+                    state,
+                    growth,
+                });
+            }
+            growth.tables += 1;
+            let larger = slots * 2;
+            let from = Buffer::from(&words[..]);
+            let to = Buffer::from(&vec![K::EMPTY; larger]);
+            let moved = Guarded::new(slots + 1, size_of::<u32>());
+            let arrays = [
+                Array::new("from", from.as_ptr(), slots),
+                Array::new("to", to.as_ptr(), larger),
+                Array::new("moved", moved.start::<u32>(), slots + 1),
+            ];
+            let row = of("group_rehash", size_of::<K>()).expect("keys have 4 or 8 bytes");
+            self.run(row, self.blocks, (), &arrays)
+                .map_err(Wrong::Findings)?;
+            words = to.to_vec();
+            if let Some((_, initial)) = values {
+                cells = self.scattered(&cells, &moved.read(slots + 1)?, larger + 1, initial)?;
+            }
+            slots = larger;
+            for word in [State::NEXT, State::LEFT, State::IS_FULL] {
+                state[word] = 0;
+            }
+        }
+    }
+
+    /// The cells of a larger table.
+    fn scattered<T: Element>(
+        &self,
+        cells: &[T],
+        moved: &[u32],
+        len: usize,
+        initial: T,
+    ) -> Result<Vec<T>, Wrong> {
+        let row = of("scatter", size_of::<T>()).expect("cells are numbers");
+        let (from, indices) = (Buffer::from(cells), Buffer::from(moved));
+        let to = Buffer::from(&vec![initial; len]);
+        let arrays = [
+            Array::new("from", from.as_ptr(), from.len()),
+            Array::new("indices", indices.as_ptr(), indices.len()),
+            Array::new("to", to.as_ptr(), len),
+            Array::number("per_value", 1),
+        ];
+        self.run(row, self.blocks, (), &arrays)
+            .map_err(Wrong::Findings)?;
+        Ok(to.to_vec())
+    }
+
+    /// The key and the slot of each group, and the number of each slot.
+    fn list<K: GroupKey, T>(
+        &self,
+        inserted: &Inserted<K, T>,
+    ) -> Result<(Vec<K>, Vec<u32>, Vec<u32>), Wrong> {
+        let slots = inserted.words.len();
+        let state = &inserted.state;
+        let groups = state[State::CLAIMED] as usize + usize::from(state[State::HAS_EMPTY] != 0);
+        let words = Buffer::from(&inserted.words[..]);
+        let state = Buffer::from(&state[..]);
+        let unique = Guarded::new(groups, size_of::<K>());
+        let of_groups = Guarded::new(groups, size_of::<u32>());
+        let numbers = Buffer::from(&vec![NONE; slots + 1]);
+        let arrays = [
+            Array::new("words", words.as_ptr(), slots),
+            Array::new("state", state.as_ptr(), State::WORDS),
+            Array::new("unique", unique.start::<K>(), groups),
+            Array::new("slots", of_groups.start::<u32>(), groups),
+            Array::new("numbers", numbers.as_ptr(), slots + 1),
+        ];
+        let row = of("group_list", size_of::<K>()).expect("keys have 4 or 8 bytes");
+        self.run(row, self.blocks, (), &arrays)
+            .map_err(Wrong::Findings)?;
+        match state.to_vec()[State::LISTED] as usize == groups {
+            true => Ok((
+                unique.read(groups)?,
+                of_groups.read(groups)?,
+                numbers.to_vec(),
+            )),
+            false => Err(Wrong::Runs(state.to_vec()[State::LISTED].into())),
+        }
+    }
+
+    /// Sorts the keys by all bits from `shifts` on, with their indices.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong.
+    pub fn sort<K: GroupKey>(
+        &self,
+        keys: &[K],
+        flip: u64,
+        shifts: &[u32],
+    ) -> Result<(Vec<K>, Vec<u32>), Wrong> {
+        let (n, tiles) = (keys.len(), tiles_of::<K>(keys.len()));
+        let (mut keys, mut payloads) = (keys.to_vec(), vec![]);
+        let find = |kernel| of(kernel, size_of::<K>()).expect("keys have 4 or 8 bytes");
+        for shift in shifts {
+            let from = Buffer::from(&keys[..]);
+            let payloads_in = Buffer::from(&payloads[..]);
+            let counts = Guarded::new(tiles * RADIX as usize, size_of::<u32>());
+            let totals = Guarded::new(RADIX as usize, size_of::<u32>());
+            let keys_out = Guarded::new(n, size_of::<K>());
+            let payloads_out = Guarded::new(n, size_of::<u32>());
+            let arrays = [
+                Array::new("keys", from.as_ptr(), n),
+                Array::new("payloads", payloads_in.as_ptr(), payloads.len()),
+                Array::new("counts", counts.start::<u32>(), tiles * RADIX as usize),
+                Array::new("totals", totals.start::<u32>(), RADIX as usize),
+                Array::new("keys_out", keys_out.start::<K>(), n),
+                Array::new("payloads_out", payloads_out.start::<u32>(), n),
+                Array::number("shift", (*shift).into()),
+                Array::number("flip", flip),
+            ];
+            let scan = of("sort_scan", size_of::<u32>()).expect("it has one row");
+            for (row, blocks) in [
+                (find("sort_count"), tiles as u32),
+                (scan, RADIX),
+                (find("sort_scatter"), tiles as u32),
+            ] {
+                self.run(row, blocks, (), &arrays)
+                    .map_err(Wrong::Findings)?;
+            }
+            counts.read::<u32>(0)?;
+            totals.read::<u32>(0)?;
+            (keys, payloads) = (keys_out.read(n)?, payloads_out.read(n)?);
+        }
+        Ok((keys, payloads))
+    }
+
+    /// Reads the values of the given indices.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong.
+    pub fn gather<T: Element>(&self, from: &[T], indices: &[u32]) -> Result<Vec<T>, Wrong> {
+        self.moved("gather", from, indices, indices.len())
+    }
+}
+
+impl fmt::Display for Growth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} larger tables, {} tiles left", self.tables, self.left)
+    }
+}
