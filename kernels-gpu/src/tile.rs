@@ -401,12 +401,19 @@ impl<I: Items, O: Op<I>, S: Source<I>, const N: usize, const K: usize> Share<I, 
                 self.first_of(row),
                 self.first_of(row + K - 1).wrapping_add(N - 1),
             );
-            if has_rows::<I, O>() && !O::ABSORBS {
-                self.absorb_row(lane, first);
+            let is_whole = self.is_item(first) && self.is_item(last) && row % K == 0;
+            if has_rows::<I, O>() && !(O::ABSORBS && is_whole) {
+                if O::ABSORBS && self.is_item(first) && self.is_item(first + N - 1) {
+                    let mut items = [zero::<I>(); N];
+                    unrolled!(|e < N| items[e] = self.source.get(first + e));
+                    lane.absorb_row(items, first as u64);
+                } else {
+                    self.absorb_row(lane, first);
+                }
                 row += 1;
                 continue;
             }
-            if self.is_item(first) && self.is_item(last) {
+            if is_whole {
                 let mut rows = [[zero::<I>(); N]; K];
                 unrolled!(|k < K, e < N| rows[k][e] = self.source.get(self.first_of(row + k) + e));
                 lane.absorb(rows, self.indices(row));

@@ -128,8 +128,14 @@ pub const ARG_EXTREMUM: Source = Source {
         mutant(
             "index_of_the_row",
             "uses the index of a row's first element for all its elements",
-            "index.min(first[k] + e as u64)",
-            "index.min(first[k] + 0 * e as u64)",
+            "first[k] + (at % N) as u64",
+            "first[k] + 0 * (at % N) as u64",
+        ),
+        mutant(
+            "last_of_a_group",
+            "finds the last of equal values that are absorbed together",
+            "let (k, e) = (K - 1 - k, N - 1 - e);",
+            "",
         ),
         mutant(
             "last_of_equals",
