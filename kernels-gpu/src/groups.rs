@@ -231,7 +231,7 @@ impl State {
     pub const WORDS: usize = 6;
 }
 
-/// The words of [`exclusive_sum`] in shared memory.
+/// The words in shared memory of a sum over the threads of a block.
 pub const SUM_WORDS: usize = (THREADS / crate::warp::WARP_SIZE) as usize;
 
 /// The sum of the values of all threads below this one, and that of the block.

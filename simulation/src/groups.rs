@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// The key and the slot of each group, and the number of each slot.
+type Listed<K> = (Vec<K>, Vec<u32>, Vec<u32>);
+
 use cuda_sim::{Buffer, Failure, Simulator};
 use kernels_gpu::element::Element;
 use kernels_gpu::entry::groups::{combine_of, of};
@@ -235,10 +238,7 @@ impl Launches {
     }
 
     /// The key and the slot of each group, and the number of each slot.
-    fn list<K: GroupKey, T>(
-        &self,
-        inserted: &Inserted<K, T>,
-    ) -> Result<(Vec<K>, Vec<u32>, Vec<u32>), Wrong> {
+    fn list<K: GroupKey, T>(&self, inserted: &Inserted<K, T>) -> Result<Listed<K>, Wrong> {
         let slots = inserted.words.len();
         let state = &inserted.state;
         let groups = state[State::CLAIMED] as usize + usize::from(state[State::HAS_EMPTY] != 0);

@@ -16,7 +16,7 @@ pub const ROWS: usize = 8;
 /// The slots, or items, that a block takes at a time.
 pub const TILE: usize = THREADS as usize * ROWS;
 
-/// The words that the threads of a block share: for [`exclusive_sum`], and the number of the block's first group.
+/// The words that the threads of a block share: for a sum over them, and the number of the block's first group.
 pub const WORDS: usize = super::SUM_WORDS + 1;
 const FIRST: u32 = super::SUM_WORDS as u32;
 
