@@ -2,9 +2,6 @@
 
 use std::fmt;
 
-/// The key and the slot of each group, and the number of each slot.
-type Listed<K> = (Vec<K>, Vec<u32>, Vec<u32>);
-
 use cuda_sim::{Buffer, Failure, Simulator};
 use kernels_gpu::element::Element;
 use kernels_gpu::entry::groups::{combine_of, of};
@@ -16,6 +13,9 @@ use kernels_gpu::op::Op;
 
 use crate::launch::{Array, launch};
 use crate::runs::{Guarded, Wrong};
+
+/// The key and the slot of each group, and the number of each slot.
+type Listed<K> = (Vec<K>, Vec<u32>, Vec<u32>);
 
 /// How often the table grew, and why blocks stopped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
