@@ -143,6 +143,7 @@ impl Command {
             | Self::Count(CountOptions { parts, .. }) => parts,
             Self::Dot(_)
             | Self::ReduceByKey(_)
+            | Self::GroupBy(_)
             | Self::CountByKey(_)
             | Self::Devices(_)
             | Self::Completions { .. }

@@ -133,6 +133,7 @@ pub fn run<'a>(
             }
             Command::Dot(_)
             | Command::ReduceByKey(_)
+            | Command::GroupBy(_)
             | Command::CountByKey(_)
             | Command::Devices(_)
             | Command::Completions { .. }
