@@ -265,6 +265,8 @@ impl Program {
                         Shared::dynamic(),
                         Global::new(values.take(), values.take()),
                         Global::new(values.take(), values.take()),
+                        Global::new(values.take(), values.take()),
+                        Global::new(values.take(), values.take()),
                     );"
                 )
             }
