@@ -130,7 +130,9 @@ fn special_keys(device: &Device) -> Result<(), Failed> {
 }
 
 fn growth(device: &Device) -> Result<(), Failed> {
-    let keys: Vec<u64> = (0..12_000).map(|i: u64| i % 4999 << (i % 3 * 20)).collect();
+    let keys: Vec<u64> = (0..12_000)
+        .map(|i: u64| (i % 4999) << (i % 3 * 20))
+        .collect();
     for slots in [2, 64, 4096] {
         check(device, &keys, slots)?;
     }
