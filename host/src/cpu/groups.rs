@@ -93,7 +93,7 @@ mod tests {
             (unique, indices),
             (vec![7, 0, u32::MAX], vec![0, 1, 0, 2, 1])
         );
-        let keys: Vec<u64> = (0..10_000).map(|i| i % 5_000 << 40).collect();
+        let keys: Vec<u64> = (0..10_000).map(|i| (i % 5_000) << 40).collect();
         let (unique, indices) = find_groups(&keys, |key| key).unwrap();
         assert_eq!(unique, keys[..5_000]);
         assert!((0..10_000).all(|i| indices[i] as usize == i % 5_000));

@@ -11,7 +11,7 @@
 
 #[cfg(all(
     feature = "library",
-    any(feature = "simulator", target_arch = "nvptx64")
+    any(all(feature = "simulator", not(test)), target_arch = "nvptx64")
 ))]
 use crate::groups::{RADIX, SUM_WORDS, Table, insert, list, moving, sort};
 

@@ -19,6 +19,7 @@
 //! a long segment starts in a cell, and at most one other: within a segment tiles are a cell apart; behind a segment's last
 //! tile, the second tile of a later one is more than a cell away. So a cell has two places.
 
+mod segment;
 mod tiles;
 
 use super::{
@@ -29,11 +30,12 @@ use crate::element::{Element, Shuffle};
 use crate::items::Items;
 use crate::mem::{Global, Shared, compiler_barrier};
 use crate::op::{Op, unrolled};
-use crate::tile::{LANES, Lane, Share, Source, has_rows, items_of_tile, reduce_tile, zero};
+use crate::tile::{LANES, Lane, Share, has_rows, items_of_tile, reduce_tile, zero};
 use crate::warp::{FULL_MASK, WARP_SIZE, reduce_to_first};
 use core::marker::PhantomData;
 use cuda_std::thread::{block_idx_x, sync_threads, sync_threads_or, thread_idx_x};
 use cuda_std::warp::warp_vote_ballot;
+use segment::Segment;
 
 /// The lanes of a tile that one thread combines at least.
 pub const FEW: usize = 4;
@@ -173,35 +175,6 @@ struct Block<I: Items, O: Op<I>> {
     is_begun: bool,
     /// The start of the segment before.
     before: usize,
-}
-
-/// The items of a segment in shared memory.
-struct Segment<I: Items> {
-    staged: I::Staged,
-    start: u32,
-    len: u32,
-}
-
-impl<I: Items> Clone for Segment<I> {
-    #[inline(always)]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<I: Items> Copy for Segment<I> {}
-
-impl<I: Items> Source<I> for Segment<I> {
-    #[inline(always)]
-    fn len(self) -> usize {
-        self.len as usize
-    }
-
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn get(self, index: usize) -> I {
-        I::staged(self.staged, self.start + index as u32)
-    }
 }
 
 impl<I: Items, O: Op<I>> Block<I, O> {
