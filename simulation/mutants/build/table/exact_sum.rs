@@ -55,22 +55,6 @@ pub const SOURCE: Source = Source {
             "== 0",
         ),
         mutant(
-            "no_fence_before_arrival",
-            "a block arrives before its additions are visible",
-            "    device_fence();
-    sync_threads();
-",
-            "    sync_threads();
-",
-        ),
-        mutant(
-            "no_fence_after_arrival",
-            "the last block may read cells as they were before the arrivals",
-            "    device_fence();
-    scratch",
-            "    scratch",
-        ),
-        mutant(
             "terms_of_one_lane_counted",
             "counts the terms of one lane only, although all lanes add to the same digits",
             "WARP_SIZE * (N * R) as u32",

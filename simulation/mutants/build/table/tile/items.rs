@@ -99,8 +99,8 @@ impl<I: Items, O: Op<I>, S: Source<I>",
     mutant(
         "bound_of_the_first_item",
         "checks the bounds of the first item of a group only",
-        "if self.is_item(first) && self.is_item(last) {",
-        "if self.is_item(first) {",
+        "self.is_item(first) && self.is_item(last) && row % K == 0",
+        "self.is_item(first) && row % K == 0",
     )
     .on(HORNER),
     mutant(
@@ -129,17 +129,20 @@ impl<I: Items, O: Op<I>, S: Source<I>",
     mutant(
         "single_rows_in_groups",
         "advances by a group of rows after one row",
-        "self.absorb_row(lane, first);
-                row += 1;",
-        "self.absorb_row(lane, first);
-                row += K;",
+        "row += 1;
+                continue;
+            }
+            if is_whole {",
+        "row += K;
+                continue;
+            }
+            if is_whole {",
     ),
     mutant(
         "row_left_out",
         "skips the rows of an operator whose rows may be combined one after another",
-        "self.absorb_row(lane, first);
-                row += 1;",
-        "row += 1;",
+        "self.absorb_row(lane, first);",
+        "",
     )
     .on(SLOTS),
     mutant(
