@@ -53,14 +53,17 @@ const MOST_BLOCKS: u64 = 1 << 13;
 const MANY: u64 = 1 << 18;
 
 /// The most bytes of accumulators of a thread that takes several columns.
-const MOST_BYTES: usize = 128;
+const MOST_BYTES: usize = 64;
+
+/// The most columns of a thread.
+const MOST_COLUMNS: usize = 4;
 
 /// The number of adjacent columns that a thread takes, if they are adjacent in memory and begin with a vector of as many
 /// items; a power of two. 1, if the operator needs the items of a column in groups.
 pub const fn width_of<I: Items, O: Op<I>>() -> usize {
     let slots = if has_slots::<I, O>() { I::VECTOR } else { 1 };
     let mut width = if has_rows::<I, O>() { I::VECTOR } else { 1 };
-    while width > 1 && width * slots * size_of::<O::Acc>() > MOST_BYTES {
+    while width > MOST_COLUMNS || width > 1 && width * slots * size_of::<O::Acc>() > MOST_BYTES {
         width /= 2;
     }
     width

@@ -10,8 +10,8 @@
 //! | way | terms of | cost of a term | is exact if |
 //! |---|---|---|---|
 //! | [`Way::Plain`] | up to 24 bits | one addition | the exponents of a lane's terms in the group differ little |
-//! | [`Way::Split`] | up to 24 bits | five additions | they differ by no more than about 74 |
-//! | [`Way::Two`] | up to 53 bits | two additions with errors | the lane's sum fits into two floats |
+//! | [`Way::Split`] | `f32` | five additions | they differ by no more than about 74 |
+//! | [`Way::Two`] | up to 53 bits, other than `f32` | two additions with errors | the lane's sum fits into two floats |
 //! | [`Way::Three`] | any | three additions with errors | the lane's sum fits into three floats |
 //! | [`Way::Integers`] | any | up to five atomics in shared memory | always |
 //!
@@ -60,18 +60,6 @@ pub enum Way {
     Three,
     /// Each lane adds its terms to the warp's digits.
     Integers,
-}
-
-impl Way {
-    /// The next way, which is exact for more terms.
-    #[inline(always)]
-    const fn next(self) -> Self {
-        match self {
-            Self::Plain => Self::Split,
-            Self::Split | Self::Two => Self::Three,
-            _ => Self::Integers,
-        }
-    }
 }
 
 /// The most groups for which a warp keeps a slower way before it tries the fastest one again.
@@ -168,6 +156,20 @@ impl<I: Items, O: Terms<I>, const N: usize, const R: usize> Sum<I, O, N, R> {
     /// Whether many terms can be added as `f64` without error.
     const IS_NARROW: bool = O::BITS <= 24;
 
+    /// Whether terms are cut in two: few of them, because a lane keeps both parts of all in registers.
+    const SPLITS: bool = Self::IS_NARROW && N * R <= 16;
+
+    /// The next way, which is exact for more terms.
+    #[inline(always)]
+    const fn next(way: Way) -> Way {
+        match way {
+            Way::Plain if Self::SPLITS => Way::Split,
+            Way::Plain => Way::Two,
+            Way::Split | Way::Two => Way::Three,
+            _ => Way::Integers,
+        }
+    }
+
     /// The fastest way. A group of terms of more than 24 bits cannot be added plainly, and products of two floats each
     /// do not fit into two floats.
     const FASTEST: Way = if Self::IS_NARROW {
@@ -215,7 +217,7 @@ impl<I: Items, O: Terms<I>, const N: usize, const R: usize> Sum<I, O, N, R> {
                 if unsafe { self.add_floats(group) } {
                     return;
                 }
-                self.way = self.way.next();
+                self.way = Self::next(self.way);
             }
             self.rows.prefetch(group);
         }
@@ -253,9 +255,9 @@ impl<I: Items, O: Terms<I>, const N: usize, const R: usize> Sum<I, O, N, R> {
         let (rows, sum) = (&self.rows, self.expansion);
         let (expansion, is_exact) = if Self::IS_NARROW && self.way == Way::Plain {
             sum.plus_plain::<I, O, N, R>(&rows.load::<1>(group))
-        } else if Self::IS_NARROW && self.way == Way::Split {
+        } else if Self::SPLITS && self.way == Way::Split {
             sum.plus_split::<I, O, N, R>(&rows.load::<2>(group))
-        } else if Self::FASTEST == Way::Two && self.way == Way::Two {
+        } else if !Self::SPLITS && Self::FASTEST <= Way::Two && self.way == Way::Two {
             sum.plus::<I, O, N, R, 2>(&rows.load::<2>(group))
         } else {
             sum.plus::<I, O, N, R, 3>(&rows.load::<3>(group))

@@ -89,7 +89,7 @@ impl Claim<'_> {
     pub fn most_spilled(&self) -> u32 {
         match (self.kernel, self.item_arrays, self.element_bits) {
             ("exact", 2, 16) => 64,
-            ("axes", ..) => 128,
+            ("axes", ..) => 256,
             _ => 0,
         }
     }

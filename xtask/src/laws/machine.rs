@@ -148,7 +148,11 @@ fn loads(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) {
             return;
         }
         Loads::Rows => {
-            let (item, rows) = (claim.item_load_bits(), rows_of(claim) * claim.item_loads());
+            // Registers may lack for the last.
+            let (item, rows) = (
+                claim.item_load_bits(),
+                rows_of(claim) * claim.item_loads() - 1,
+            );
             let together = counts.in_flight.get(&item);
             broken.unless(
                 together.is_some_and(|together| *together >= rows),

@@ -31,13 +31,15 @@ pub fn loads(broken: &mut Broken, claim: &Claim, counts: &Counts) {
     );
 }
 
-/// Digits and flags are added by `RED`. The only stores are the zeros of the next launch's cells.
+/// Digits and flags are added by atomics, and one more counts the blocks. The only stores are the zeros of the next launch's
+/// cells and the copy of this one's.
 pub fn result(broken: &mut Broken, counts: &Counts) {
-    broken.unless_equal("stores by bits", &counts.stg, &[(64, 1)].into());
+    broken.unless_equal("stores by bits", &counts.stg, &[(64, 2)].into());
+    // Because of the fence behind them, ptxas makes ATOM of those without a result.
     broken.unless(
-        counts.atom == 0 && counts.red > 0 && counts.atomic_ldg.is_empty(),
+        counts.atom > 0 && counts.red + counts.atom > 2,
         format!(
-            "atomics without a result must be RED: {} RED and {} ATOM",
+            "digits, flags and blocks are added by atomics: {} RED and {} ATOM",
             counts.red, counts.atom
         ),
     );
@@ -49,7 +51,7 @@ mod tests {
     use super::super::{broken, broken_on_every_arch};
     use crate::laws::claim::{Claim, tests::claim};
 
-    const REST: &str = "STS LDS ATOMS.ADD BAR.SYNC REDG.E.ADD.64 STG.E.64";
+    const REST: &str = "STS LDS ATOMS.ADD BAR.SYNC ATOMG.E.ADD.64 x3 STG.E.64 x2";
 
     fn exact(op: &'static str, items: &'static str, vector: u32) -> Claim<'static> {
         Claim {
@@ -92,9 +94,13 @@ mod tests {
             format!("LDG.E.128 x4 LDG.E.64 {changed}")
         };
         for (old, new, law) in [
-            ("STG.E.64", "STG.E.64 x2", "stores by bits"),
+            ("STG.E.64 x2", "STG.E.64", "stores by bits"),
             ("STG.E.64", "STG.E", "stores by bits"),
-            ("REDG.E.ADD.64", "ATOMG.E.ADD.64", "must be RED"),
+            (
+                "ATOMG.E.ADD.64 x3",
+                "ATOMG.E.ADD.64",
+                "are added by atomics",
+            ),
             ("ATOMS.ADD", "ATOMS.CAST.SPIN", "loops around ATOMS"),
             ("ATOMS.ADD", "", "must have LDS"),
             ("BAR.SYNC", "BAR.SYNC SHFL.DOWN", "SHFL"),
