@@ -151,13 +151,14 @@ fn broken_archives() {
 #[test]
 fn a_member_larger_than_memory() {
     let folder = Folder::new();
-    // 128 MiB of zeroes, and a one. The program itself takes about 60 MiB of addresses.
-    let n = (32 << 20) + 1;
-    let zeroes = vec![0; 128 << 20];
+    // 64 MiB of zeroes, and a one.
+    let n = (16 << 20) + 1;
+    let zeroes = vec![0; 64 << 20];
     let content = [header("<i4", n), zeroes, vec![1, 0, 0, 0]].concat();
     let file = folder.npz("z.npz", true, &[("a.npy", &content)]);
     assert!(fs::metadata(&file).unwrap().len() < 1 << 20);
-    let limit = "ulimit -v 114688; exec \"$0\" argmax \"$1\" --device=cpu --device-memory=1MiB";
+    // Of data, because the program's code takes as many addresses.
+    let limit = "ulimit -d 32768; exec \"$0\" argmax \"$1\" --device=cpu --device-memory=1MiB";
     let mut command = std::process::Command::new("sh");
     command.env("RAYON_NUM_THREADS", "1").args(["-c", limit]);
     command.args([env!("CARGO_BIN_EXE_warpfold"), &file]);
