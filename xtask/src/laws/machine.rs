@@ -148,15 +148,16 @@ fn loads(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) {
             return;
         }
         Loads::Rows => {
-            // Registers may lack for the last.
-            let (item, rows) = (
+            let (single, together) = (
                 claim.item_load_bits(),
-                rows_of(claim) * claim.item_loads() - 1,
+                counts.in_flight.get(&128).copied().unwrap_or(0),
             );
-            let together = counts.in_flight.get(&item);
             broken.unless(
-                together.is_some_and(|together| *together >= rows),
-                format!("{together:?} loads of keys are in flight together instead of {rows}"),
+                together >= IN_FLIGHT && counts.ldg.contains_key(&single),
+                format!(
+                    "{together} vectors of keys are in flight together instead of {IN_FLIGHT}, and {:?} are loaded",
+                    counts.ldg
+                ),
             );
             // The words of tiles are loaded until they are stored; one load for all tiles in front.
             broken.unless_equal(
@@ -285,7 +286,7 @@ fn result(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) 
                 );
             }
         }
-        Stores::CellsAndZeros => exact::result(broken, counts),
+        Stores::CellsAndZeros => exact::result(broken, claim, counts),
         Stores::Results => broken.unless(
             stored >= claim.acc_bits as usize,
             format!("{stored} bits stored; a result has {}", claim.acc_bits),
@@ -477,12 +478,6 @@ fn vectors_in_source(kernel: &Kernel, claim: &Claim) -> usize {
 /// The number of single items that a kernel's source loads around its vectors.
 fn items_in_source(claim: &Claim) -> usize {
     usize::from(claim.vector > 1)
-}
-
-/// The rows of keys of a warp that finds runs, as `kernels_gpu::runs::rows_of`.
-fn rows_of(claim: &Claim) -> usize {
-    let rows = 64 * 8 / claim.element_bits as usize;
-    (1 << rows.max(1).ilog2()).min(16)
 }
 
 /// The number of loads in a grid-stride loop: `in_flight` in a step, and every smaller number in the cases of

@@ -468,12 +468,12 @@ fn laws_of_runs_can_fail() {
         acc_bits: 64,
         ..claim("find_runs", "", "u32")
     };
-    let right = "ATOMG.E.INC.STRONG.GPU LDG.E x16 SHFL.IDX x16 STS LDS BAR.SYNC LDG.E.64.STRONG.GPU SHFL.DOWN x10 STG.E.64";
+    let right = "ATOMG.E.INC.STRONG.GPU LDG.E.128 x4 LDG.E x16 SHFL.IDX x16 STS LDS BAR.SYNC LDG.E.64.STRONG.GPU SHFL.DOWN x10 STG.E.64";
     keeps(runs, right);
     breaks(
         runs,
-        &right.replace("LDG.E x16", "LDG.E x8"),
-        "in flight together",
+        &right.replace("LDG.E.128 x4", "LDG.E.128 x3"),
+        "3 vectors of keys are in flight together",
     );
     breaks(
         runs,
