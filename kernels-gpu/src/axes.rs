@@ -62,7 +62,12 @@ const MOST_COLUMNS: usize = 4;
 /// items; a power of two. 1, if the operator needs the items of a column in groups.
 pub const fn width_of<I: Items, O: Op<I>>() -> usize {
     let slots = if has_slots::<I, O>() { I::VECTOR } else { 1 };
-    let mut width = if has_rows::<I, O>() { I::VECTOR } else { 1 };
+    // With 16 slots, registers lack.
+    let mut width = if has_rows::<I, O>() && I::VECTOR <= 8 {
+        I::VECTOR
+    } else {
+        1
+    };
     while width > MOST_COLUMNS || width > 1 && width * slots * size_of::<O::Acc>() > MOST_BYTES {
         width /= 2;
     }

@@ -14,12 +14,10 @@
 #[cfg(any(feature = "simulator", target_arch = "nvptx64"))]
 pub const fn most_blocks_of<A>(bytes: usize, vector: usize) -> u32 {
     match size_of::<A>() {
-        17.. => 2,
-        9.. => 3,
-        // Many bytes of accumulators for the slots of a vector.
-        _ if vector * size_of::<A>() > 32 => 2,
-        _ if bytes > 8 || vector > 8 || vector * size_of::<A>() > 16 => 3,
-        _ => 4,
+        9.. => 2,
+        // Many bytes of accumulators for the slots of a vector, or of integers whose products need temporaries.
+        _ if bytes > 4 || vector > 8 || vector * size_of::<A>() > 16 => 2,
+        _ => 3,
     }
 }
 

@@ -84,12 +84,10 @@ impl Claim<'_> {
         }
     }
 
-    /// The most bytes that may be spilled. An exact sum of products of 16-bit floats has more values than registers. A
-    /// reduction along axes has accumulators of several columns; what its inner loop does not need may be spilled.
+    /// The most bytes that may be spilled: an exact sum of products of 16-bit floats has more values than registers.
     pub fn most_spilled(&self) -> u32 {
         match (self.kernel, self.item_arrays, self.element_bits) {
             ("exact", 2, 16) => 64,
-            ("axes", ..) => 256,
             _ => 0,
         }
     }
