@@ -89,9 +89,13 @@ impl Floats {
                 })
             }
             Self::ThreeExponents => {
-                let distance = 2 * f64::MANTISSA_DIGITS as i32 - bits - rng.random_range(6..=9);
+                // The bits by which a lane's sum of a group may be longer than its terms.
+                let growth = (64 / size_of::<T>()).ilog2() as i32;
+                let precision = f64::MANTISSA_DIGITS as i32;
+                let distance = 2 * (precision - growth) - bits + rng.random_range(0..=1);
                 let great = (of_one + distance).min(highest);
-                let middle = (great - rng.random_range(46..=50)).max(T::MIN_EXPONENT);
+                let middle = great + growth - precision + rng.random_range(0..=1);
+                let middle = middle.max(T::MIN_EXPONENT);
                 draw(n, || {
                     let exponent = match rng.random_range(0..16) {
                         0 => of_one,

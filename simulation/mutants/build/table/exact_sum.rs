@@ -156,6 +156,13 @@ pub const EXPANSION: Source = Source {
         )
         .on(LONG),
         mutant(
+            "window_of_two_too_large",
+            "terms whose exponents differ by one more are cut, and the sum of the lower parts is rounded",
+            "(2 * f64::MANTISSA_DIGITS - bits)",
+            "(2 * f64::MANTISSA_DIGITS + 1 - bits)",
+        )
+        .on(PLAIN),
+        mutant(
             "cut_too_low",
             "the upper parts do not fit into the bits above the cut",
             "+ 1 + growth(N * R);",

@@ -4,7 +4,7 @@ use kernels_gpu::entry::Entry;
 use kernels_sim::exact::{Exact, Floats};
 
 /// The most effective first.
-const FLOATS: [Floats; 12] = [
+const FLOATS: [Floats; 13] = [
     Floats::Any,
     Floats::Near,
     Floats::Steps,
@@ -14,6 +14,7 @@ const FLOATS: [Floats; 12] = [
     Floats::Small,
     Floats::Subnormal,
     Floats::TwoExponents,
+    Floats::ThreeExponents,
     Floats::Cancelling,
     Floats::OneGreat,
     Floats::Greatest,
@@ -36,10 +37,12 @@ pub fn cases(entries: &[Entry]) -> Vec<Exact> {
                     (32, 1, 2 * group, [0, 1]),
                     (32, 1, 6 * group + 5, [0, 0]),
                 ];
-                cases.extend(shapes.map(|(threads, blocks, n, starts)| Exact {
+                let numbered = (shapes.len() * round..).zip(shapes);
+                cases.extend(numbered.map(|(seed, (threads, blocks, n, starts))| Exact {
                     blocks,
                     starts,
                     floats,
+                    seed: seed as u64,
                     ..Exact::new(*entry, threads, n + round)
                 }));
             }
