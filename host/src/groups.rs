@@ -1,6 +1,7 @@
 //! Groups: reductions of all items with the same key, for keys of any value in any order.
 
 mod found;
+mod insert;
 mod launch;
 
 use std::sync::OnceLock;

@@ -9,6 +9,7 @@
 //! | [`rehash`](list::rehash) | copies the keys to a larger table | slots |
 //! | [`list`](list::list) | numbers the groups and stores the key of each | slots |
 //! | [`number`](list::number) | stores the number of each item's group | items |
+//! | [`count`](partition::count), [`partition`](partition::partition) | bring items with similar hashes together, if there are many groups | tiles of items |
 //! | [`gather`](moving::gather), [`scatter`](moving::scatter), [`invert`](moving::invert), [`fill`](moving::fill) | move values by an array of indices | items |
 //! | [`sort_count`](sort::sort_count), [`sort_scan`](sort::sort_scan), [`sort_scatter`](sort::sort_scatter) | a stable sort by 8 bits | tiles of items |
 //!
@@ -33,6 +34,7 @@
 pub mod insert;
 pub mod list;
 pub mod moving;
+pub mod partition;
 pub mod sort;
 
 use crate::element::Element;
@@ -208,6 +210,48 @@ impl<K: GroupKey> Table<K> {
             word = self.words.get(slot);
         }
         slot
+    }
+}
+
+/// The tiles of a launch: some that earlier launches have left, and all from one on.
+#[derive(Clone, Copy, Debug)]
+pub struct Tiles {
+    again: Global<u32>,
+    first: u32,
+    end: u32,
+}
+
+impl Tiles {
+    /// The tiles in `again`, and those of the keys from tile `first` on.
+    #[inline(always)]
+    pub fn new<K: GroupKey>(keys: Global<K>, again: Global<u32>, first: u64) -> Self {
+        Self {
+            again,
+            first: first as u32,
+            end: keys.len().div_ceil(insert::items_of_tile::<K>()) as u32,
+        }
+    }
+
+    /// The number of tiles.
+    #[inline(always)]
+    fn count(self) -> u32 {
+        self.again.len() as u32 + self.end - self.first
+    }
+
+    /// The tile with this number, or [`NONE`].
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn tile(self, number: u32) -> u32 {
+        let again = self.again.len() as u32;
+        if number < again {
+            return self.again.get(number as usize);
+        }
+        let behind = number - again;
+        if behind < self.end - self.first {
+            self.first + behind
+        } else {
+            NONE
+        }
     }
 }
 

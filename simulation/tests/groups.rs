@@ -53,7 +53,12 @@ fn main() -> ExitCode {
         Trial::test("maxima of i64 by u32", move || {
             combine::<u32, i64, _>(Max, seed)
         }),
-        Trial::test("a table that grows several times", move || growth(seed)),
+        Trial::test("a table that grows several times", move || {
+            growth(seed, usize::MAX)
+        }),
+        Trial::test("a table that grows for partitioned items", move || {
+            growth(seed, 0)
+        }),
         Trial::test("keys with one hash", move || one_hash(seed)),
         Trial::test("sort of u32", move || sort::<u32>(seed)),
         Trial::test("sort of u64", move || sort::<u64>(seed)),
@@ -128,6 +133,8 @@ fn launches(random: &mut StdRng, seed: u64) -> impl Iterator<Item = (Schedule, L
     let slots = 1 << random.random_range(1..14);
     let most_probes = [1, 3, 16, 256][random.random_range(0..4)];
     let blocks = random.random_range(1..5);
+    let most_direct = [0, 10, 1000, usize::MAX][random.random_range(0..4)];
+    let per_block = random.random_range(1..4);
     let schedules = [
         (Schedule::Forward, 900, 1),
         (Schedule::Reverse, 750, 2),
@@ -142,6 +149,8 @@ fn launches(random: &mut StdRng, seed: u64) -> impl Iterator<Item = (Schedule, L
                 blocks,
                 slots,
                 most_probes,
+                most_direct,
+                per_block,
             };
             (schedule, launches)
         })
@@ -244,8 +253,8 @@ fn combine<K: Drawn, T: Value, O: Segments<T> + Op<T, Acc = T>>(
     })
 }
 
-/// From two slots on, with tiles that blocks must leave.
-fn growth(seed: u64) -> Result<(), Failed> {
+/// From two slots on, with tiles that blocks must leave. Items of more than `most_direct` groups are partitioned.
+fn growth(seed: u64, most_direct: usize) -> Result<(), Failed> {
     let random = &mut StdRng::seed_from_u64(seed);
     let keys: Vec<u64> = (0..8000).map(|i| i % 3000).collect();
     let values = vec![1i64; keys.len()];
@@ -253,12 +262,14 @@ fn growth(seed: u64) -> Result<(), Failed> {
         let launches = Launches {
             slots: 2,
             most_probes: 256,
+            most_direct,
+            per_block: 3,
             ..launches
         };
         let (unique, counts, growth) = launches
             .combine::<u64, i64, _>(Sum, &keys, &values)
             .map_err(|wrong| wrong.to_string())?;
-        if growth.tables < 5 || growth.left == 0 {
+        if growth.tables < 5 || growth.left == 0 || growth.is_partitioned != (most_direct == 0) {
             return Err(format!("the table did not grow: {growth}").into());
         }
         for (key, count) in unique.iter().zip(&counts) {

@@ -2,35 +2,28 @@
 
 use kernels_gpu::entry::Entry;
 use kernels_gpu::entry::groups::of;
-use kernels_gpu::groups::insert::{BLOCKS, MOST_LEFT, items_of_tile};
 use kernels_gpu::groups::sort::{pairs_of_tile, tiles_of};
-use kernels_gpu::groups::{EMPTY_BYTE, MOST_SLOTS, RADIX, State, THREADS};
+use kernels_gpu::groups::{EMPTY_BYTE, RADIX, State, THREADS};
 
 use crate::backend::Queue;
 use crate::element::Element;
-use crate::error::{Error, GroupsError};
+use crate::error::Error;
 use crate::launch::{Argument, Grid, Kernel};
 use crate::memory::{DeviceMemory, Span, SpanMut};
 
 /// The bytes of an index, a number or a slot.
-const INDEX: usize = size_of::<u32>();
-
-/// The slots among which a key is searched before the table grows.
-const PROBES: usize = 256;
-
-/// A larger table has this many times as many slots.
-const GROWTH: usize = 4;
+pub(super) const INDEX: usize = size_of::<u32>();
 
 /// Memory that grows.
-struct Room(DeviceMemory<u64>);
+pub(super) struct Room(DeviceMemory<u64>);
 
 impl Room {
-    fn new(queue: &Queue) -> Result<Self, Error> {
+    pub(super) fn new(queue: &Queue) -> Result<Self, Error> {
         Ok(Self(DeviceMemory::filled(queue, 0, 0)?))
     }
 
     /// Makes room for `len` values of `bytes` bytes each. Its contents are lost if there was too little.
-    fn reserve(&mut self, queue: &Queue, len: usize, bytes: usize) -> Result<(), Error> {
+    pub(super) fn reserve(&mut self, queue: &Queue, len: usize, bytes: usize) -> Result<(), Error> {
         let words = len.saturating_mul(bytes).div_ceil(size_of::<u64>());
         if words > self.0.len() {
             // Frees the old memory first.
@@ -40,11 +33,11 @@ impl Room {
         Ok(())
     }
 
-    fn input(&self, len: usize, bytes: usize) -> Argument<'_> {
+    pub(super) fn input(&self, len: usize, bytes: usize) -> Argument<'_> {
         Argument::input_room(&self.0, len, bytes)
     }
 
-    fn output(&mut self, len: usize, bytes: usize) -> Argument<'_> {
+    pub(super) fn output(&mut self, len: usize, bytes: usize) -> Argument<'_> {
         Argument::room(&mut self.0, len, bytes)
     }
 }
@@ -52,26 +45,26 @@ impl Room {
 /// Memory of a stream, whose launches do not overlap.
 pub(crate) struct Storage {
     /// The slots of the table, and the cell of each and one more.
-    words: Room,
-    cells: Room,
-    state: DeviceMemory<u32>,
-    left: DeviceMemory<u32>,
+    pub(super) words: Room,
+    pub(super) cells: Room,
+    pub(super) state: DeviceMemory<u32>,
+    pub(super) left: DeviceMemory<u32>,
     /// The slot of each group, and the number of each slot's group.
-    slots: Room,
-    numbers: Room,
+    pub(super) slots: Room,
+    pub(super) numbers: Room,
     /// Where pairs are sorted to, in turn.
-    keys: [Room; 2],
-    items: Room,
-    counts: Room,
-    totals: Room,
+    pub(super) keys: [Room; 2],
+    pub(super) items: Room,
+    pub(super) counts: Room,
+    pub(super) totals: Room,
     /// The values of sorted items.
-    values: Room,
+    pub(super) values: Room,
 }
 
 /// A complete table.
 #[derive(Clone, Copy)]
 pub(super) struct Table {
-    slots: usize,
+    pub(super) slots: usize,
     pub(super) groups: usize,
 }
 
@@ -111,162 +104,6 @@ impl Storage {
             totals: room()?,
             values: room()?,
         })
-    }
-
-    /// Puts at least one key into a table, which has `slots` slots at first, and combines values.
-    pub(super) fn insert(
-        &mut self,
-        queue: &Queue,
-        keys: Keys<'_>,
-        slots: usize,
-        combined: Option<Combined<'_>>,
-    ) -> Result<Table, Error> {
-        let Keys {
-            len: n,
-            bytes: key_bytes,
-            ..
-        } = keys;
-        let gpu = queue.gpu();
-        gpu.enter()?;
-        let row = match combined {
-            None => row("group_insert", key_bytes),
-            Some(combined) => combined.row,
-        };
-        let kernel = Kernel::find(gpu, row)?;
-        let tiles = match key_bytes {
-            4 => n.div_ceil(items_of_tile::<u32>()),
-            _ => n.div_ceil(items_of_tile::<u64>()),
-        };
-        let blocks = tiles.min((gpu.info.multiprocessors * BLOCKS) as usize);
-        if self.left.len() < MOST_LEFT * blocks {
-            self.left = DeviceMemory::filled(queue, MOST_LEFT * blocks, 0)?;
-        }
-        // So many are enough for any keys.
-        let most = (2 * n).next_power_of_two().min(MOST_SLOTS);
-        let mut slots = slots.min(most);
-        self.words = empty_table(
-            queue,
-            std::mem::replace(&mut self.words, Room::new(queue)?),
-            slots,
-            key_bytes,
-        )?;
-        if let Some(Combined { initial, bytes, .. }) = combined {
-            self.cells.reserve(queue, slots + 1, bytes)?;
-            fill(
-                queue,
-                self.cells.output(slots + 1, bytes),
-                slots + 1,
-                bytes,
-                initial,
-            )?;
-        }
-        self.state.enqueue_fill(queue, 0)?;
-        let (mut again, mut first): (Vec<u32>, usize) = (vec![], 0);
-        loop {
-            let is_last = slots == most;
-            let is_enough = slots >= 2 * n;
-            // The last table need not be as empty as the others.
-            let limit = if is_last {
-                slots - slots / 8
-            } else {
-                slots / 2
-            };
-            let most_probes = if is_enough { slots } else { PROBES.min(slots) };
-            let again_memory = DeviceMemory::upload(queue, &again)?;
-            let mut arguments = vec![keys.argument];
-            if let Some(Combined { values, op, .. }) = combined {
-                arguments.extend([values, op]);
-            }
-            arguments.push(self.words.output(slots, key_bytes));
-            if let Some(Combined { bytes, .. }) = combined {
-                arguments.push(self.cells.output(slots + 1, bytes));
-            }
-            arguments.extend([
-                Argument::output(&mut self.state),
-                Argument::input(again_memory.all()),
-                Argument::output(&mut self.left),
-                Argument::number(first as u64),
-                Argument::number(limit as u64),
-                Argument::number(most_probes as u64),
-            ]);
-            // SAFETY:
-            // - The row is for keys of this size; a combining one is that of these values and this operator
-            //   (`combine_of`). The keys and values are borrowed from live memory of this device, and have the same
-            //   length (checked by the callers).
-            // - The table, the cells, the state and the tiles belong to this stream, whose launches do not overlap, and
-            //   have the required lengths and contents (above and below).
-            // - Any number of blocks is right, and each has its elements of `left`.
-            unsafe { launch(queue, &kernel, blocks, &arguments) }?;
-            let state = self.state.all().download(queue)?;
-            let claimed = state[State::CLAIMED] as usize;
-            let taken = state[State::NEXT] as usize;
-            let mut rest = match state[State::LEFT] as usize {
-                0 => vec![],
-                left => self.left.span(0, left).download(queue)?,
-            };
-            // Tiles that were taken from neither list.
-            rest.extend(&again[taken.min(again.len())..]);
-            first = (first + taken.saturating_sub(again.len())).min(tiles);
-            again = rest;
-            if again.is_empty() && first == tiles {
-                let groups = claimed + usize::from(state[State::HAS_EMPTY] != 0);
-                return Ok(Table { slots, groups });
-            }
-            if is_last {
-                return Err(GroupsError::Groups { most: limit }.into());
-            }
-            slots = self.grow(queue, slots, most.min(GROWTH * slots), key_bytes, combined)?;
-            let mut kept = [0; State::WORDS];
-            for word in [State::CLAIMED, State::HAS_EMPTY] {
-                kept[word] = state[word];
-            }
-            self.state.all_mut().write(queue, &kept)?;
-        }
-    }
-
-    /// Copies the keys of a table of `slots` slots, and their cells, to one of `larger` slots, and returns these.
-    fn grow(
-        &mut self,
-        queue: &Queue,
-        slots: usize,
-        larger: usize,
-        key_bytes: usize,
-        combined: Option<Combined<'_>>,
-    ) -> Result<usize, Error> {
-        let mut words = empty_table(queue, Room::new(queue)?, larger, key_bytes)?;
-        self.numbers.reserve(queue, slots + 1, INDEX)?;
-        let arguments = [
-            self.words.input(slots, key_bytes),
-            words.output(larger, key_bytes),
-            self.numbers.output(slots + 1, INDEX),
-        ];
-        let row = row("group_rehash", key_bytes);
-        // SAFETY: the row is for keys of this size. The tables and the array belong to this call, have these lengths, and
-        // the new table is empty and has more slots than the old one has keys.
-        unsafe { strided(queue, row, slots + 1, &arguments) }?;
-        if let Some(Combined { initial, bytes, .. }) = combined {
-            let mut cells = Room::new(queue)?;
-            cells.reserve(queue, larger + 1, bytes)?;
-            fill(
-                queue,
-                cells.output(larger + 1, bytes),
-                larger + 1,
-                bytes,
-                initial,
-            )?;
-            let arguments = [
-                self.cells.input(slots + 1, bytes),
-                self.numbers.input(slots + 1, INDEX),
-                cells.output(larger + 1, bytes),
-                Argument::number(1),
-            ];
-            // SAFETY: there is a cell for each old slot and one more, whose new slots the launch above has stored; they
-            // differ, and are slots of the larger table or the one behind it.
-            unsafe { strided(queue, self::row("scatter", bytes), slots + 1, &arguments) }?;
-            self.cells = cells;
-        }
-        self.words = words;
-        Ok(larger)
     }
 
     /// Stores the key of each group of a table, and its slot, and with `numbers` the number of each slot's group.
@@ -492,7 +329,7 @@ pub(super) fn invert(
 }
 
 /// The room with an empty table.
-fn empty_table(
+pub(super) fn empty_table(
     queue: &Queue,
     mut room: Room,
     slots: usize,
@@ -505,7 +342,7 @@ fn empty_table(
 }
 
 /// Enqueues the launch that stores a value in `len` words of `bytes` bytes.
-fn fill(
+pub(super) fn fill(
     queue: &Queue,
     to: Argument<'_>,
     len: usize,
@@ -518,7 +355,7 @@ fn fill(
 }
 
 /// The row of a kernel for keys or words of this size.
-fn row(kernel: &str, bytes: usize) -> &'static Entry {
+pub(super) fn row(kernel: &str, bytes: usize) -> &'static Entry {
     of(kernel, bytes).expect("keys have 4 or 8 bytes, and words 1, 2, 4 or 8")
 }
 
@@ -527,7 +364,7 @@ fn row(kernel: &str, bytes: usize) -> &'static Entry {
 /// # Safety
 ///
 /// That of [`Kernel::launch`].
-unsafe fn strided(
+pub(super) unsafe fn strided(
     queue: &Queue,
     row: &'static Entry,
     len: usize,
@@ -552,7 +389,7 @@ unsafe fn strided(
 /// # Safety
 ///
 /// That of [`Kernel::launch`].
-unsafe fn launch(
+pub(super) unsafe fn launch(
     queue: &Queue,
     kernel: &Kernel,
     blocks: usize,

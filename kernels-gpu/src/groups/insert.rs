@@ -5,35 +5,53 @@
 //!
 //! # Frequent keys
 //!
-//! Atomics on one cell of global memory are executed one after another. So a block has [`BINS`] bins in shared memory. The
+//! Atomics on one cell of global memory are executed one after another. So a block has bins in shared memory. The
 //! first key of the block that selects a bin owns it for the whole launch; frequent keys are likely to be first. Values of
 //! these keys are combined in shared memory, in one of several copies that the lane selects, and the block combines its
-//! bins into the cells at the end. If all keys of a row of 32 items are equal, the warp combines their values first.
+//! bins into the cells at the end. If many keys of a row of 32 items are equal, the warp combines their values first.
 //!
 //! | keys | why they are combined fast |
 //! |---|---|
 //! | few | all own bins |
 //! | some frequent, many others | the frequent keys own bins; the others are spread over the cells |
 //! | equal keys close together | a warp combines a row |
-//! | many, random | the table is in the L2 cache, and a thread has several searches in flight |
+//! | many | a block takes a part of [partitioned](super::partition) items, whose keys own bins |
 //!
 //! # Requirements of the launch
 //!
-//! - [`THREADS`] threads per block, and any number of blocks.
-//! - At least one key. `first` and `again` name tiles of the keys, none of them twice.
-//! - `words` and `state` as their types require; `left` has two elements for each block.
+//! - [`THREADS`] threads per block, and any number of blocks; if blocks take adjacent tiles, enough for all.
+//! - At least one key. The tiles are different ones of the keys.
+//! - `words` and `state` as their types require; `left` has an element for each tile that a block can leave:
+//!   [`MOST_LEFT`] for each block, or all of its adjacent ones.
 //! - The sink has as many values as there are keys, and a cell for each slot and one more.
 
-use super::{GroupKey, NONE, State, THREADS, Table};
+use super::{GroupKey, NONE, State, THREADS, Table, Tiles};
 use crate::element::{Element, Shuffle};
 use crate::mem::{Global, Shared, compiler_barrier};
 use crate::op::{AtomicOp, unrolled};
 use crate::warp::{FULL_MASK, WARP_SIZE, reduce_down};
-use cuda_std::thread::{sync_threads, sync_threads_or, thread_idx_x};
-use cuda_std::warp::warp_vote_all;
+use cuda_std::thread::{block_idx_x, sync_threads, sync_threads_or, thread_idx_x};
+use cuda_std::warp::warp_vote_ballot;
 
-/// The bins of a block.
+/// The bins of a block that takes any tiles.
 pub const BINS: usize = 1024;
+
+/// The bytes of the keys and values of all bins.
+const BIN_BYTES: usize = 32 << 10;
+
+/// The most bins of a block, which it has if it takes adjacent tiles; a power of two.
+pub const fn most_bins_of<K, T>() -> usize {
+    match size_of::<T>() {
+        0 => BINS,
+        bytes => {
+            let bins = BIN_BYTES / (size_of::<K>() + bytes);
+            if bins > BINS { 1 << bins.ilog2() } else { BINS }
+        }
+    }
+}
+
+/// The lanes of a warp with one key from which on the warp combines their values first.
+const MANY: u32 = 8;
 
 /// The items of a tile that each thread takes: 8 for keys of 32 bits, 4 for keys of 64 bits.
 pub const fn rows_of<K>() -> usize {
@@ -45,7 +63,7 @@ pub const fn items_of_tile<K>() -> usize {
     THREADS as usize * rows_of::<K>()
 }
 
-/// The tiles that a block can leave: one that it has begun, and one that it has only taken.
+/// The tiles that a block can leave, unless it takes adjacent ones: one that it has begun, and one that it has only taken.
 pub const MOST_LEFT: usize = 2;
 
 /// The blocks of a multiprocessor for which the entry points are compiled, which limits a thread to 80 registers. With 64,
@@ -65,19 +83,6 @@ pub const WORDS: usize = 2;
 const NUMBER: u32 = 0;
 const CLAIMS: u32 = 1;
 
-/// The number of copies of each bin, for values of this type: 16 bytes of them.
-pub const fn copies_of<T>() -> usize {
-    match 16 / size_of::<T>() {
-        0 => 1,
-        copies => copies,
-    }
-}
-
-/// The number of values of all bins.
-pub const fn values_of_bins<T>() -> usize {
-    BINS * copies_of::<T>()
-}
-
 /// What becomes of the values.
 pub trait Sink: Copy {
     /// A value.
@@ -96,17 +101,17 @@ pub trait Sink: Copy {
     /// All lanes of the warp arrive here.
     unsafe fn of_warp(self, value: Self::Value) -> Self::Value;
 
-    /// Makes a bin empty.
-    fn clear(self, bin: u32);
+    /// Makes a copy of a bin empty.
+    fn clear(self, copy: u32);
 
-    /// Combines a value into a bin.
-    fn into_bin(self, bin: u32, value: Self::Value);
+    /// Combines a value into a copy of a bin.
+    fn into_bin(self, copy: u32, value: Self::Value);
 
     /// Combines a value into the cell of a slot.
     fn into_cell(self, slot: usize, value: Self::Value);
 
-    /// Combines a bin into the cell of a slot.
-    fn flush(self, bin: u32, slot: usize);
+    /// Combines the copies of a bin, from the first on, into the cell of a slot.
+    fn flush(self, first: u32, copies: u32, slot: usize);
 }
 
 /// No values: only the keys are put into the table.
@@ -135,7 +140,7 @@ impl Sink for Only {
     fn into_cell(self, _: usize, (): ()) {}
 
     #[inline(always)]
-    fn flush(self, _: u32, _: usize) {}
+    fn flush(self, _: u32, _: u32, _: usize) {}
 }
 
 /// Combines the values of each key into the cell of its slot.
@@ -147,12 +152,8 @@ pub struct Combine<T, O> {
     pub values: Global<T>,
     /// A cell for each slot, and one more; at first they hold the operator's initial value.
     pub cells: Global<T>,
-    /// The block's bins, [`values_of_bins`] elements.
+    /// The block's bins, [`most_bins_of`] elements.
     pub bins: Shared<T>,
-}
-
-impl<T: Element, O: AtomicOp<T, Acc = T>> Combine<T, O> {
-    const COPIES: u32 = copies_of::<T>() as u32;
 }
 
 impl<T: Element, O: AtomicOp<T, Acc = T>> Sink for Combine<T, O> {
@@ -178,20 +179,14 @@ impl<T: Element, O: AtomicOp<T, Acc = T>> Sink for Combine<T, O> {
 
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn clear(self, bin: u32) {
-        let mut copy = 0;
-        while copy < Self::COPIES {
-            self.bins.set(bin * Self::COPIES + copy, self.op.identity());
-            copy += 1;
-        }
+    fn clear(self, copy: u32) {
+        self.bins.set(copy, self.op.identity());
     }
 
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn into_bin(self, bin: u32, value: T) {
-        let copy = thread_idx_x() % Self::COPIES;
-        self.bins
-            .combine_atomic::<T, O>(self.op, bin * Self::COPIES + copy, value);
+    fn into_bin(self, copy: u32, value: T) {
+        self.bins.combine_atomic::<T, O>(self.op, copy, value);
     }
 
     #[inline(always)]
@@ -202,13 +197,11 @@ impl<T: Element, O: AtomicOp<T, Acc = T>> Sink for Combine<T, O> {
 
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn flush(self, bin: u32, slot: usize) {
-        let mut value = self.bins.get(bin * Self::COPIES);
+    fn flush(self, first: u32, copies: u32, slot: usize) {
+        let mut value = self.bins.get(first);
         let mut copy = 1;
-        while copy < Self::COPIES {
-            value = self
-                .op
-                .combine(value, self.bins.get(bin * Self::COPIES + copy));
+        while copy < copies {
+            value = self.op.combine(value, self.bins.get(first + copy));
             copy += 1;
         }
         self.into_cell(slot, value);
@@ -220,12 +213,12 @@ impl<T: Element, O: AtomicOp<T, Acc = T>> Sink for Combine<T, O> {
 pub struct Work {
     /// [`State::WORDS`] words. `NEXT`, `LEFT` and `IS_FULL` are 0 before the launch.
     pub state: Global<u32>,
-    /// Tiles that an earlier launch has left. They are taken first.
-    pub again: Global<u32>,
+    /// The tiles to take.
+    pub tiles: Tiles,
     /// The tiles that this launch leaves; their number is in the state.
     pub left: Global<u32>,
-    /// The first tile that has never been taken; all later ones have not been taken either.
-    pub first: u32,
+    /// The number of adjacent tiles that each block takes; 0 if blocks take one tile after another.
+    pub per_block: u32,
     /// Blocks take no more tiles if more than this number of slots are claimed.
     pub limit: u32,
     /// The slots among which a key is searched: at most as many as there are.
@@ -233,24 +226,17 @@ pub struct Work {
 }
 
 impl Work {
-    /// Takes the next number of a tile, and loads whether the table is full. Both are in flight when it returns.
+    /// Takes the next number of a tile, the block's own `step`, and loads whether the table is full. Both are in flight when
+    /// it returns.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn take(self) -> (u32, u32) {
-        let number = self.state.fetch_add(State::NEXT, 1);
+    fn take(self, step: u32) -> (u32, u32) {
+        let number = match self.per_block {
+            0 => self.state.fetch_add(State::NEXT, 1),
+            per_block if step < per_block => block_idx_x() * per_block + step,
+            _ => NONE,
+        };
         (number, self.state.get_atomic(State::IS_FULL))
-    }
-
-    /// The tile with this number, or [`NONE`].
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn tile(self, number: u32, tiles: usize) -> u32 {
-        let (number, again) = (number as usize, self.again.len());
-        if number < again {
-            return self.again.get(number);
-        }
-        let tile = self.first as usize + number - again;
-        if tile < tiles { tile as u32 } else { NONE }
     }
 
     /// Leaves a tile to the next launch.
@@ -263,6 +249,16 @@ impl Work {
         }
     }
 
+    /// Leaves the tiles of this block from `step` on, if they are adjacent.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn leave_rest(self, mut step: u32) {
+        while step < self.per_block {
+            self.leave(self.tiles.tile(block_idx_x() * self.per_block + step));
+            step += 1;
+        }
+    }
+
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn stop(self) {
@@ -270,13 +266,41 @@ impl Work {
     }
 }
 
-/// The keys that own the bins of a block.
+/// The bins of a block.
 #[derive(Clone, Copy, Debug)]
-pub struct Owners<K> {
-    /// The key of each bin, [`BINS`] elements.
-    pub keys: Shared<K>,
-    /// Its slot in the table, [`BINS`] elements.
-    pub slots: Shared<u32>,
+pub struct Bins<K> {
+    /// The key that owns each bin, [`most_bins_of`] elements.
+    pub owners: Shared<K>,
+    /// The number of bins.
+    bins: u32,
+    /// The number of copies of each.
+    copies: u32,
+}
+
+impl<K: GroupKey> Bins<K> {
+    /// The bins of a block that takes adjacent tiles, or any.
+    #[inline(always)]
+    pub fn new<T>(owners: Shared<K>, are_adjacent: bool) -> Self {
+        let most = most_bins_of::<K, T>() as u32;
+        let bins = if are_adjacent { most } else { BINS as u32 };
+        Self {
+            owners,
+            bins,
+            copies: most / bins,
+        }
+    }
+
+    /// The bin that a key selects first. The other one is its neighbour.
+    #[inline(always)]
+    fn first(self, key: K) -> u32 {
+        key.hash() as u32 & (self.bins - 1)
+    }
+
+    /// This thread's copy of a bin.
+    #[inline(always)]
+    fn copy(self, bin: u32) -> u32 {
+        bin * self.copies + (thread_idx_x() & (self.copies - 1))
+    }
 }
 
 /// Puts the keys of tiles into the table, and passes their values to the sink.
@@ -296,32 +320,34 @@ pub unsafe fn insert<K: GroupKey, S: Sink, const ROWS: usize>(
     table: Table<K>,
     work: Work,
     sink: S,
-    owners: Owners<K>,
+    bins: Bins<K>,
     words: Shared<u32>,
 ) {
     let (tid, n) = (thread_idx_x(), keys.len());
-    let lane = tid % WARP_SIZE;
     let of_tile = THREADS as usize * ROWS;
-    let tiles = n.div_ceil(of_tile);
     let mut bin = tid;
-    while bin < BINS as u32 {
-        owners.keys.set(bin, K::EMPTY);
-        owners.slots.set(bin, NONE);
-        sink.clear(bin);
+    while bin < bins.bins {
+        bins.owners.set(bin, K::EMPTY);
         bin += THREADS;
     }
+    let mut copy = tid;
+    while copy < bins.bins * bins.copies {
+        sink.clear(copy);
+        copy += THREADS;
+    }
     // The first thread takes each tile during the one before.
-    let mut taken = (0, 0);
+    let (mut step, mut taken) = (0, (0, 0));
     if tid == 0 {
         words.set(CLAIMS, 0);
-        taken = work.take();
+        taken = work.take(0);
     }
     loop {
         if tid == 0 {
             let (number, is_full) = taken;
-            let mut tile = work.tile(number, tiles);
+            let mut tile = work.tiles.tile(number);
             if is_full != 0 {
                 work.leave(tile);
+                work.leave_rest(step + 1);
                 tile = NONE;
             }
             words.set(NUMBER, tile);
@@ -332,8 +358,9 @@ pub unsafe fn insert<K: GroupKey, S: Sink, const ROWS: usize>(
         if tile == NONE {
             break;
         }
+        step += 1;
         if tid == 0 {
-            taken = work.take();
+            taken = work.take(step);
         }
         let first = tile as usize * of_tile + tid as usize;
         // Behind the last key, lanes load it again, with a value that changes nothing.
@@ -353,84 +380,13 @@ pub unsafe fn insert<K: GroupKey, S: Sink, const ROWS: usize>(
             });
         }
         compiler_barrier();
-
-        // A bit for each row: all keys of the warp are equal; this lane combines nothing; the place is a bin; this lane's
-        // key has come to own it, and needs a slot.
-        let (mut is_equal, mut is_idle, mut in_bin, mut is_new) = (0u32, 0u32, 0u32, 0u32);
-        let mut places = [NONE; ROWS];
-        unrolled!(|r < ROWS| {
-            let key = own[r];
-            // SAFETY: all lanes of the warp arrive, here and below.
-            let reference = unsafe { key.shuffle(FULL_MASK, Shuffle::Idx(0)) };
-            // SAFETY: as above.
-            if unsafe { warp_vote_all(FULL_MASK, key == reference) } {
-                is_equal |= 1 << r;
-                if lane != 0 {
-                    is_idle |= 1 << r;
-                }
-            }
-        });
-        unrolled!(|r < ROWS| {
-            if is_idle >> r & 1 == 0 && own[r] != K::EMPTY {
-                let (key, bin) = (own[r], own[r].hash() as u32 % BINS as u32);
-                let (one, other) = (
-                    K::owner(owners.keys, bin),
-                    K::owner(owners.keys, bin ^ 1),
-                );
-                if one == key {
-                    places[r] = bin;
-                } else if other == key {
-                    places[r] = bin ^ 1;
-                } else if one == K::EMPTY || other == K::EMPTY {
-                    let free = if one == K::EMPTY { bin } else { bin ^ 1 };
-                    let before = key.own(owners.keys, free);
-                    if before == K::EMPTY {
-                        is_new |= 1 << r;
-                    }
-                    if before == K::EMPTY || before == key {
-                        places[r] = free;
-                    }
-                }
-                if places[r] != NONE {
-                    in_bin |= 1 << r;
-                }
-            }
-        });
-        // The searches of all rows are in flight together.
-        let searches = !(is_idle | in_bin) | is_new;
-        let mut found = [K::EMPTY; ROWS];
-        unrolled!(|r < ROWS| {
-            if searches >> r & 1 != 0 {
-                found[r] = K::get(table.words, table.first(own[r].hash()));
-            }
-        });
-        let mut claimed = 0;
-        let mut is_lost = false;
-        unrolled!(|r < ROWS| {
-            if searches >> r & 1 != 0 {
-                let key = own[r];
-                let slot = if key == K::EMPTY {
-                    if work.state.get_atomic(State::HAS_EMPTY) == 0 {
-                        work.state.set_atomic(State::HAS_EMPTY, 1);
-                    }
-                    table.slots() as u32
-                } else {
-                    let first = table.first(key.hash());
-                    table.find_or_claim(key, first, found[r], work.most_probes, &mut claimed)
-                };
-                is_lost |= slot == NONE;
-                if is_new >> r & 1 != 0 {
-                    owners.slots.set(places[r], slot);
-                } else {
-                    places[r] = slot;
-                }
-            }
-        });
-        if claimed > 0 {
-            words.fetch_add(CLAIMS, claimed);
+        // SAFETY: all threads of the block arrive, with the keys of one tile.
+        let found = unsafe { find::<K, ROWS>(own, table, work, bins) };
+        if found.claimed > 0 {
+            words.fetch_add(CLAIMS, found.claimed);
         }
         // Every key of the tile has its place, or one has none.
-        let is_lost = sync_threads_or(is_lost.into()) != 0;
+        let is_lost = sync_threads_or(found.is_lost.into()) != 0;
         if tid == 0 {
             let claims = words.get(CLAIMS);
             if claims > 0 {
@@ -442,37 +398,195 @@ pub unsafe fn insert<K: GroupKey, S: Sink, const ROWS: usize>(
             }
             if is_lost {
                 work.leave(tile);
-                work.leave(work.tile(taken.0, tiles));
+                work.leave(work.tiles.tile(taken.0));
+                work.leave_rest(step + 1);
                 work.stop();
             }
         }
         if is_lost {
+            // A key without a slot owns no bin.
+            unrolled!(|r < ROWS| if found.unplaced >> r & 1 != 0 {
+                let bin = bins.first(own[r]) ^ (found.is_other >> r & 1);
+                bins.owners.set(bin, K::EMPTY);
+            });
             break;
         }
         unrolled!(|r < ROWS| {
             let mut value = values[r];
-            if is_equal >> r & 1 != 0 {
+            if found.has_peers >> r & 1 != 0 {
+                let is_peer = found.is_idle >> r & 1 != 0 || tid % WARP_SIZE == 0;
+                let of_peer = if is_peer { value } else { sink.identity() };
                 // SAFETY: all lanes of the warp have the same bit.
-                value = unsafe { sink.of_warp(value) };
+                let all = unsafe { sink.of_warp(of_peer) };
+                value = if is_peer { all } else { value };
             }
-            if is_idle >> r & 1 == 0 {
-                if in_bin >> r & 1 != 0 {
-                    sink.into_bin(places[r], value);
+            if found.is_idle >> r & 1 == 0 {
+                if found.in_bin >> r & 1 != 0 {
+                    let bin = bins.first(own[r]) ^ (found.is_other >> r & 1);
+                    sink.into_bin(bins.copy(bin), value);
                 } else {
-                    sink.into_cell(places[r] as usize, value);
+                    sink.into_cell(found.slots[r] as usize, value);
                 }
             }
         });
     }
     // Every value is in its bin or cell.
     sync_threads();
-    let mut bin = tid;
-    while bin < BINS as u32 {
-        let slot = owners.slots.get(bin);
-        if slot != NONE {
-            sink.flush(bin, slot as usize);
+    flush(table, sink, bins);
+}
+
+/// Where the values of a thread belong. The masks have a bit for each row.
+struct Found<const ROWS: usize> {
+    /// Several lanes of the warp have the key of its first lane, which combines their values.
+    has_peers: u32,
+    /// This lane combines nothing.
+    is_idle: u32,
+    /// The place is a bin, not a cell.
+    in_bin: u32,
+    /// It is the neighbour of the first bin.
+    is_other: u32,
+    /// The slot of each key that was searched.
+    slots: [u32; ROWS],
+    /// The number of slots that this thread has claimed.
+    claimed: u32,
+    /// There was no slot for a key.
+    is_lost: bool,
+    /// The keys among them that own a bin.
+    unplaced: u32,
+}
+
+/// Finds the place of each key of a tile, in a bin or in the table.
+///
+/// # Safety
+///
+/// All threads of the block arrive here, after a barrier behind the stores to the bins.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+unsafe fn find<K: GroupKey, const ROWS: usize>(
+    own: [K; ROWS],
+    table: Table<K>,
+    work: Work,
+    bins: Bins<K>,
+) -> Found<ROWS> {
+    let lane = thread_idx_x() % WARP_SIZE;
+    let (mut has_peers, mut is_idle, mut in_bin, mut is_other) = (0u32, 0u32, 0u32, 0u32);
+    unrolled!(|r < ROWS| {
+        // SAFETY: all lanes of the warp arrive, here and below.
+        let of_first = unsafe { own[r].shuffle(FULL_MASK, Shuffle::Idx(0)) };
+        let is_peer = own[r] == of_first;
+        // SAFETY: as above.
+        let peers = unsafe { warp_vote_ballot(FULL_MASK, is_peer) };
+        if peers.count_ones() >= MANY {
+            has_peers |= 1 << r;
+            if is_peer && lane != 0 {
+                is_idle |= 1 << r;
+            }
         }
-        bin += THREADS;
+    });
+    // A bit for each row whose key has come to own its bin, and must have a slot for its value in the end.
+    let mut is_new = 0u32;
+    unrolled!(|r < ROWS| {
+        let key = own[r];
+        if is_idle >> r & 1 == 0 && key != K::EMPTY {
+            let bin = bins.first(key);
+            let (one, other) = (K::owner(bins.owners, bin), K::owner(bins.owners, bin ^ 1));
+            if one == key {
+                in_bin |= 1 << r;
+            } else if other == key {
+                in_bin |= 1 << r;
+                is_other |= 1 << r;
+            } else if one == K::EMPTY || other == K::EMPTY {
+                let neighbour = u32::from(one != K::EMPTY);
+                let before = key.own(bins.owners, bin ^ neighbour);
+                if before == K::EMPTY || before == key {
+                    in_bin |= 1 << r;
+                    is_other |= neighbour << r;
+                }
+                if before == K::EMPTY {
+                    is_new |= 1 << r;
+                }
+            }
+        }
+    });
+    let (mut slots, mut words) = ([NONE; ROWS], [K::EMPTY; ROWS]);
+    let mut searched = 0u32;
+    unrolled!(|r < ROWS| {
+        if (is_idle | in_bin & !is_new) >> r & 1 == 0 {
+            if own[r] == K::EMPTY {
+                slots[r] = table.slots() as u32;
+                if work.state.get_atomic(State::HAS_EMPTY) == 0 {
+                    work.state.set_atomic(State::HAS_EMPTY, 1);
+                }
+            } else {
+                searched |= 1 << r;
+                slots[r] = table.first(own[r].hash()) as u32;
+                words[r] = K::get(table.words, slots[r] as usize);
+            }
+        }
+    });
+    // The searches of all rows are in flight together.
+    let (mut claimed, mut probes) = (0, 0);
+    while searched != 0 && probes < work.most_probes {
+        unrolled!(|r < ROWS| {
+            if searched >> r & 1 != 0 {
+                if words[r] == K::EMPTY {
+                    words[r] = own[r].claim(table.words, slots[r] as usize);
+                    if words[r] == K::EMPTY {
+                        claimed += 1;
+                        words[r] = own[r];
+                    }
+                }
+                if words[r] == own[r] {
+                    searched &= !(1 << r);
+                } else {
+                    slots[r] = table.next(slots[r] as usize) as u32;
+                }
+            }
+        });
+        unrolled!(|r < ROWS| {
+            if searched >> r & 1 != 0 {
+                words[r] = K::get(table.words, slots[r] as usize);
+            }
+        });
+        compiler_barrier();
+        probes += 1;
+    }
+    Found {
+        has_peers,
+        is_idle,
+        in_bin,
+        is_other,
+        slots,
+        claimed,
+        is_lost: searched != 0,
+        unplaced: searched & is_new,
+    }
+}
+
+/// The bins whose searches a thread has in flight at once.
+const TOGETHER: usize = 4;
+
+/// Combines the bins into the cells of their keys, which are in the table.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+fn flush<K: GroupKey, S: Sink>(table: Table<K>, sink: S, bins: Bins<K>) {
+    let mut bin = thread_idx_x();
+    while bin < bins.bins {
+        let (mut own, mut words) = ([K::EMPTY; TOGETHER], [K::EMPTY; TOGETHER]);
+        unrolled!(|i < TOGETHER| if bin + i as u32 * THREADS < bins.bins {
+            own[i] = bins.owners.get(bin + i as u32 * THREADS);
+        });
+        unrolled!(|i < TOGETHER| if own[i] != K::EMPTY {
+            words[i] = K::get(table.words, table.first(own[i].hash()));
+        });
+        unrolled!(|i < TOGETHER| if own[i] != K::EMPTY {
+            let first = table.first(own[i].hash());
+            // Other blocks may still claim slots, but this key has one.
+            let slot = table.find_or_claim(own[i], first, words[i], u32::MAX, &mut 0);
+            let bin = bin + i as u32 * THREADS;
+            sink.flush(bin * bins.copies, bins.copies, slot as usize);
+        });
+        bin += TOGETHER as u32 * THREADS;
     }
 }
 
@@ -481,9 +595,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bin_has_16_bytes_of_copies() {
-        assert_eq!((copies_of::<f32>(), copies_of::<u64>()), (4, 2));
+    fn bins_have_32_kib() {
         assert_eq!(items_of_tile::<u32>(), 2048);
-        assert_eq!(values_of_bins::<[u64; 4]>(), BINS);
+        assert_eq!(most_bins_of::<u32, f32>(), 4 * BINS);
+        assert_eq!(most_bins_of::<u32, f64>(), 2 * BINS);
+        assert_eq!(most_bins_of::<u64, u64>(), 2 * BINS);
+        assert_eq!(most_bins_of::<u64, ()>(), BINS);
+        assert_eq!(most_bins_of::<u64, [u64; 4]>(), BINS);
     }
 }
