@@ -114,6 +114,10 @@ pub struct PartsOptions {
     #[arg(long, value_name = "TEXT")]
     pub only: Option<String>,
 
+    /// Also time other libraries: CUB (needs nvcc), PyTorch and CuPy (need python3)
+    #[arg(long)]
+    pub peers: bool,
+
     /// Write all times to this file
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,

@@ -1,10 +1,12 @@
 //! `warpfold-bench segments`, `axes`, `runs` and `groups`: the time of reductions of parts of an array beside that of a read.
 //!
 //! Each round reads as many bytes as the call has to (the read ceiling), and makes the call. All times are the device's own.
-//! Every result is compared with the CPU's, bit for bit.
+//! Every result is compared with the CPU's, bit for bit. With `--peers` the same data are reduced by other libraries, in
+//! rounds of their own; the table has our time over theirs.
 
 pub mod axes;
 pub mod groups;
+mod peers;
 pub mod runs;
 pub mod segments;
 
@@ -14,8 +16,9 @@ use anyhow::{Context, Result, bail, ensure};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use rayon::prelude::*;
-use serde::Serialize;
 use warpfold::{Device, Element, Indexed};
+use warpfold_results::parts::{Form, Parts, Row};
+use warpfold_results::schema::By;
 
 use crate::exact::median;
 use crate::machine::Started;
@@ -25,46 +28,53 @@ use crate::print_line;
 /// The rounds of which the median is taken.
 const ROUNDS: usize = 9;
 
-#[derive(Serialize)]
-struct Row {
-    op: &'static str,
-    element: &'static str,
-    /// What is reduced: the lengths of segments, a shape, or the lengths of runs.
-    parts: String,
-    /// The number of items, and of results.
-    n: usize,
-    results: usize,
-    /// The bytes that are read and written.
-    bytes: usize,
-    /// The median times in microseconds: of a read of these bytes, of the call, and of the call for rows of one length.
-    read_us: f64,
-    call_us: f64,
-    rows_us: Option<f64>,
-}
-
-#[derive(Serialize)]
+/// A record in progress.
 struct Record {
-    #[serde(flatten)]
-    started: Started,
-    device: String,
-    rounds: usize,
-    rows: Vec<Row>,
+    parts: Parts,
+    /// What the results are compared with, in the order of the table.
+    columns: Vec<(By, Form)>,
 }
 
 impl Record {
+    /// Begins a record of times beside reads of `what`.
     fn new(device: &Device, what: &str) -> Result<Self> {
         print_line(&format!(
             "{device}: microseconds, medians of {ROUNDS} rounds; shares of the read of {what}"
         ))?;
-        print_line(
-            "op      type parts                         results      read      call     share      rows     share",
-        )?;
+        let started = Started::now()?;
         Ok(Self {
-            started: Started::now()?,
-            device: device.name().into(),
-            rounds: ROUNDS,
-            rows: vec![],
+            parts: Parts {
+                date: started.date,
+                command_line: started.command_line,
+                machine: started.machine,
+                device: device.name().into(),
+                peers: vec![],
+                notes: vec![],
+                rounds: ROUNDS,
+                rows: vec![],
+            },
+            columns: vec![],
         })
+    }
+
+    /// Prints the heads of the table, with columns for the peers that were found.
+    fn head(&mut self, forms: &[Form]) -> Result<()> {
+        let peers = self.parts.peers.iter();
+        let found = peers.filter(|peer| peer.version.is_some());
+        let columns = found.flat_map(|peer| forms.iter().map(|form| (peer.by, *form)));
+        self.columns = columns.collect();
+        let heads = self.columns.iter().map(|(by, form)| {
+            let title = match form {
+                Form::Call => format!("/ {}", by.title()),
+                Form::Rows => format!("/ {} rows", by.title()),
+            };
+            format!(" {title:>14}")
+        });
+        print_line(&format!(
+            "op      type parts                         results      read      call     share      rows     share{}",
+            heads.collect::<String>()
+        ))?;
+        Ok(())
     }
 
     /// Adds the medians of the times in milliseconds of a read, of the call and of rows.
@@ -73,14 +83,14 @@ impl Record {
         row.read_us = read.context("there is a round")?;
         row.call_us = call.context("there is a round")?;
         row.rows_us = rows;
-        print_row(&row)?;
-        self.rows.push(row);
+        print_line(&line(&row, &self.columns))?;
+        self.parts.rows.push(row);
         Ok(())
     }
 
     fn write(&self, options: &PartsOptions) -> Result<()> {
         if let Some(file) = &options.json {
-            let text = serde_json::to_string_pretty(self)?;
+            let text = serde_json::to_string_pretty(&self.parts)?;
             fs::write(file, text + "\n")
                 .with_context(|| format!("cannot write {}", file.display()))?;
         }
@@ -88,14 +98,22 @@ impl Record {
     }
 }
 
-fn print_row(row: &Row) -> Result<()> {
+/// The line of a row: our times, and their ratios to those of the peers.
+fn line(row: &Row, columns: &[(By, Form)]) -> String {
     let share = |us: f64| row.read_us / us;
     let (rows, of_rows) = match row.rows_us {
         Some(us) => (format!("{us:.1}"), format!("{:.3}", share(us))),
         None => ("-".into(), "-".into()),
     };
-    print_line(&format!(
-        "{:7} {:>4} {:27} {:>9} {:>9.1} {:>9.1} {:>9.3} {rows:>9} {of_rows:>9}",
+    let ratios = columns.iter().map(|(by, form)| {
+        let ratio = row.ratio(*by, *form);
+        format!(
+            " {:>14}",
+            ratio.map_or("-".into(), |ratio| format!("{ratio:.3}"))
+        )
+    });
+    format!(
+        "{:7} {:>4} {:27} {:>9} {:>9.1} {:>9.1} {:>9.3} {rows:>9} {of_rows:>9}{}",
         row.op,
         row.element,
         row.parts,
@@ -103,8 +121,8 @@ fn print_row(row: &Row) -> Result<()> {
         row.read_us,
         row.call_us,
         share(row.call_us),
-    ))?;
-    Ok(())
+        ratios.collect::<String>()
+    )
 }
 
 /// Whether the options choose the parts with this title.
@@ -172,4 +190,70 @@ fn is_right<A: Bits>(got: &[A], expected: &[A], title: &str) -> Result<()> {
         );
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs a command on the simulated device.
+    fn record(run: fn(&PartsOptions) -> Result<()>, n: usize) -> Parts {
+        crate::driver::simulated();
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let options = PartsOptions {
+            n,
+            only: None,
+            peers: true,
+            json: Some(file.path().into()),
+        };
+        run(&options).unwrap();
+        serde_json::from_str(&fs::read_to_string(file.path()).unwrap()).unwrap()
+    }
+
+    /// No peer knows the simulated device, so each is absent, or fails and has no time.
+    #[test]
+    fn the_record_says_why_peers_have_no_times() {
+        for (run, n, rows) in [
+            (segments::run as fn(&PartsOptions) -> Result<()>, 300, 36),
+            (axes::run, 1 << 10, 10),
+            (runs::run, 300, 4),
+        ] {
+            let parts = record(run, n);
+            assert_eq!(parts.rows.len(), rows, "{parts:?}");
+            assert!(parts.rows.iter().all(|row| row.peers.is_empty()));
+            let is_known = |by| parts.peers.iter().any(|peer| peer.by == by);
+            assert!(is_known(By::Cub) || is_known(By::Torch), "{parts:?}");
+            for peer in &parts.peers {
+                assert!(peer.version.is_some() != peer.absent.is_some(), "{peer:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_line_has_the_ratios_of_the_peers() {
+        let timed = |by, form, us| warpfold_results::parts::Timed { by, form, us };
+        let row = Row {
+            op: "sum".into(),
+            element: "f32".into(),
+            parts: "of 4".into(),
+            n: 8,
+            results: 2,
+            bytes: 52,
+            read_us: 1.0,
+            call_us: 2.0,
+            rows_us: Some(1.25),
+            peers: vec![
+                timed(By::Cub, Form::Call, 4.0),
+                timed(By::Torch, Form::Rows, 1.0),
+            ],
+        };
+        let columns = [By::Cub, By::Torch].map(|by| [(by, Form::Call), (by, Form::Rows)]);
+        let line = line(&row, columns.as_flattened());
+        let cells: Vec<_> = line.split_whitespace().collect();
+        let right = [
+            "sum", "f32", "of", "4", "2", "1.0", "2.0", "0.500", "1.2", "0.800", "0.500", "-", "-",
+            "1.250",
+        ];
+        assert_eq!(cells, right);
+    }
 }

@@ -22,7 +22,7 @@ use crate::print_line;
 /// The binary logarithms of the numbers of different keys.
 const GROUPS: [u32; 4] = [4, 10, 16, 20];
 
-const SOURCE: &str = include_str!("../../peers/keyed.cu");
+pub(super) const SOURCE: &str = include_str!("../../peers/keyed.cu");
 
 /// How often keys occur.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -63,7 +63,13 @@ struct Record {
 pub fn run(options: &GroupsOptions) -> Result<()> {
     let device = Device::first()?;
     let fast = device.clone().determinism(Determinism::Fast);
-    let cub = options.peers.then(|| Cub::build(&device)).transpose()?;
+    let cub = match options.peers.then(|| Cub::build(&device)) {
+        Some(Err(error)) => {
+            print_line(&format!("CUB: absent: {error:#}"))?;
+            None
+        }
+        cub => cub.transpose()?,
+    };
     let mut record = Record {
         started: Started::now()?,
         device: device.name().into(),
@@ -281,7 +287,7 @@ type SortFn = unsafe extern "C" fn(
     i32,
     *mut c_void,
 ) -> i32;
-type ReduceFn = unsafe extern "C" fn(
+pub(super) type ReduceFn = unsafe extern "C" fn(
     *mut c_void,
     *mut usize,
     *const u32,
