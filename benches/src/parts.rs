@@ -6,6 +6,8 @@
 
 pub mod axes;
 pub mod groups;
+pub mod growth;
+pub mod pages;
 mod peers;
 pub mod runs;
 pub mod segments;

@@ -1,7 +1,16 @@
-//! Records of reductions of parts of an array: `segments.json`, `axes.json` and `runs.json` of the bench.
+//! Records of reductions of parts of an array: `segments.json`, `axes.json`, `runs.json`, `growth.json` and `groups.json`
+//! of the bench, and how they are shown.
+
+mod groups;
+mod table;
+#[cfg(test)]
+mod tests;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::groups::{Distribution, Group, Groups};
+pub(crate) use self::table::distinct;
+pub use self::table::{growth_table, tables};
 use crate::machine::Machine;
 use crate::schema::{By, Peer};
 
@@ -98,5 +107,47 @@ impl Row {
     /// The speed in GB/s of a call that takes this time.
     pub fn gb_per_s(&self, us: f64) -> f64 {
         self.bytes as f64 / us / 1e3
+    }
+}
+
+/// The records of one folder; a file that does not exist is `None`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Folder {
+    /// `segments.json`
+    pub segments: Option<Parts>,
+    /// `axes.json`
+    pub axes: Option<Parts>,
+    /// `runs.json`
+    pub runs: Option<Parts>,
+    /// `growth.json`
+    pub growth: Option<Parts>,
+    /// `groups.json`
+    pub groups: Option<Groups>,
+}
+
+impl Folder {
+    /// Parses the records whose texts `read` finds by their names; the error names the file.
+    ///
+    /// # Errors
+    ///
+    /// Those of `read`; a text that is not such a record.
+    pub fn parse(
+        mut read: impl FnMut(&str) -> Result<Option<String>, String>,
+    ) -> Result<Self, String> {
+        fn parsed<T: for<'a> Deserialize<'a>>(
+            name: &str,
+            text: Result<Option<String>, String>,
+        ) -> Result<Option<T>, String> {
+            let parse = |text: String| serde_json::from_str(&text);
+            let record = text?.map(parse).transpose();
+            record.map_err(|error| format!("{name} is no record of the bench: {error}"))
+        }
+        Ok(Self {
+            segments: parsed("segments.json", read("segments.json"))?,
+            axes: parsed("axes.json", read("axes.json"))?,
+            runs: parsed("runs.json", read("runs.json"))?,
+            growth: parsed("growth.json", read("growth.json"))?,
+            groups: parsed("groups.json", read("groups.json"))?,
+        })
     }
 }

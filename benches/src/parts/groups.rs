@@ -9,8 +9,8 @@ use std::fs;
 use anyhow::{Context, Result, bail, ensure};
 use rand::RngExt;
 use rand::rngs::StdRng;
-use serde::Serialize;
 use warpfold::{Buffer, Determinism, Device, Sum};
+use warpfold_results::parts::{Distribution, Group, Groups};
 
 use super::{ROUNDS, drawn};
 use crate::exact::median;
@@ -24,42 +24,6 @@ const GROUPS: [u32; 4] = [4, 10, 16, 20];
 
 pub(super) const SOURCE: &str = include_str!("../../peers/keyed.cu");
 
-/// How often keys occur.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum Distribution {
-    /// All equally often.
-    Uniform,
-    /// The most frequent key twice as often as the second, and so on (Zipf's law with exponent 1, approximately).
-    Zipf,
-}
-
-#[derive(Serialize)]
-struct Row {
-    distribution: Distribution,
-    n: usize,
-    groups: usize,
-    /// The median times in microseconds: the search for the groups, a reproducible reduction with and without the sort of
-    /// the items, a reduction by atomics, the two calls that do all, and CUB's sort and ReduceByKey.
-    group_us: f64,
-    first_reduce_us: f64,
-    reduce_us: f64,
-    combine_us: f64,
-    group_by_us: f64,
-    group_by_fast_us: f64,
-    cub_us: Option<f64>,
-}
-
-#[derive(Serialize)]
-struct Record {
-    #[serde(flatten)]
-    started: Started,
-    device: String,
-    cub: Option<String>,
-    rounds: usize,
-    rows: Vec<Row>,
-}
-
 pub fn run(options: &GroupsOptions) -> Result<()> {
     let device = Device::first()?;
     let fast = device.clone().determinism(Determinism::Fast);
@@ -70,8 +34,11 @@ pub fn run(options: &GroupsOptions) -> Result<()> {
         }
         cub => cub.transpose()?,
     };
-    let mut record = Record {
-        started: Started::now()?,
+    let started = Started::now()?;
+    let mut record = Groups {
+        date: started.date,
+        command_line: started.command_line,
+        machine: started.machine,
         device: device.name().into(),
         cub: cub.as_ref().map(|cub| cub.version.clone()),
         rounds: ROUNDS,
@@ -92,7 +59,7 @@ pub fn run(options: &GroupsOptions) -> Result<()> {
     let x = device.upload(&values)?;
     for log in GROUPS {
         for distribution in [Distribution::Uniform, Distribution::Zipf] {
-            let title = format!("{distribution:?} 2^{log}").to_lowercase();
+            let title = format!("{distribution} 2^{log}");
             if options
                 .only
                 .as_ref()
@@ -166,7 +133,7 @@ pub fn run(options: &GroupsOptions) -> Result<()> {
             else {
                 bail!("there is a round");
             };
-            let row = Row {
+            let row = Group {
                 distribution,
                 n,
                 groups: expected.iter().filter(|(count, _)| *count > 0).count(),
@@ -189,7 +156,7 @@ pub fn run(options: &GroupsOptions) -> Result<()> {
     Ok(())
 }
 
-fn print_row(row: &Row, title: &str) -> Result<()> {
+fn print_row(row: &Group, title: &str) -> Result<()> {
     let (cub, ratio) = match row.cub_us {
         Some(us) => (
             format!("{us:.1}"),
