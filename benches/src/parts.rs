@@ -217,7 +217,7 @@ mod tests {
     fn the_record_says_why_peers_have_no_times() {
         for (run, n, rows) in [
             (segments::run as fn(&PartsOptions) -> Result<()>, 300, 36),
-            (axes::run, 1 << 10, 10),
+            (axes::run, 1 << 10, 20),
             (runs::run, 300, 4),
         ] {
             let parts = record(run, n);
