@@ -102,27 +102,23 @@ impl Record {
 
 /// The line of a row: our times, and their ratios to those of the peers.
 fn line(row: &Row, columns: &[(By, Form)]) -> String {
-    let share = |us: f64| row.read_us / us;
-    let (rows, of_rows) = match row.rows_us {
-        Some(us) => (format!("{us:.1}"), format!("{:.3}", share(us))),
-        None => ("-".into(), "-".into()),
+    let number = |value: Option<f64>, decimals: usize| {
+        value.map_or("-".into(), |value| format!("{value:.decimals$}"))
     };
-    let ratios = columns.iter().map(|(by, form)| {
-        let ratio = row.ratio(*by, *form);
-        format!(
-            " {:>14}",
-            ratio.map_or("-".into(), |ratio| format!("{ratio:.3}"))
-        )
-    });
+    let share = |form| number(row.share(form), 3);
+    let (rows, of_rows) = (number(row.rows_us, 1), share(Form::Rows));
+    let ratios = columns
+        .iter()
+        .map(|(by, form)| format!(" {:>14}", number(row.ratio(*by, *form), 3)));
     format!(
-        "{:7} {:>4} {:27} {:>9} {:>9.1} {:>9.1} {:>9.3} {rows:>9} {of_rows:>9}{}",
+        "{:7} {:>4} {:27} {:>9} {:>9.1} {:>9.1} {:>9} {rows:>9} {of_rows:>9}{}",
         row.op,
         row.element,
         row.parts,
         row.results,
         row.read_us,
         row.call_us,
-        share(row.call_us),
+        share(Form::Call),
         ratios.collect::<String>()
     )
 }
@@ -253,7 +249,7 @@ mod tests {
         let line = line(&row, columns.as_flattened());
         let cells: Vec<_> = line.split_whitespace().collect();
         let right = [
-            "sum", "f32", "of", "4", "2", "1.0", "2.0", "0.500", "1.2", "0.800", "0.500", "-", "-",
+            "sum", "f32", "of", "4", "2", "1.0", "2.0", "0.500", "1.2", "0.615", "0.500", "-", "-",
             "1.250",
         ];
         assert_eq!(cells, right);

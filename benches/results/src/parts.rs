@@ -104,9 +104,22 @@ impl Row {
         Some(self.us(form)? / self.peer_us(by, form)?)
     }
 
+    /// The bytes that a call reads and writes: rows have no offsets, which otherwise have 32 bits.
+    fn bytes(&self, form: Form) -> usize {
+        match form {
+            Form::Call => self.bytes,
+            Form::Rows => self.bytes - (self.results + 1) * size_of::<u32>(),
+        }
+    }
+
     /// The speed in GB/s of a call that takes this time.
-    pub fn gb_per_s(&self, us: f64) -> f64 {
-        self.bytes as f64 / us / 1e3
+    pub fn gb_per_s(&self, form: Form, us: f64) -> f64 {
+        self.bytes(form) as f64 / us / 1e3
+    }
+
+    /// Our speed as a share of that of a read.
+    pub fn share(&self, form: Form) -> Option<f64> {
+        Some(self.gb_per_s(form, self.us(form)?) / self.gb_per_s(Form::Call, self.read_us))
     }
 }
 

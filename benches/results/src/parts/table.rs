@@ -49,7 +49,7 @@ fn shares(parts: &Parts, form: Form, what: &str) -> String {
                 .collect()
         };
         heads.push(format!("{op} {element}"));
-        columns.push(cells(&|row| Some(row.read_us / row.us(form)?)));
+        columns.push(cells(&|row| row.share(form)));
         for by in By::PEERS {
             let ratios = cells(&|row| row.ratio(by, form));
             if ratios.iter().any(Option::is_some) {

@@ -15,7 +15,6 @@ pub fn figures(folder: &Folder) -> Result<Vec<Figure>, ReportError> {
     let of_segments: Panels = &[
         ("segments of one length, by offsets", "of ", Form::Call),
         ("the same as rows", "of ", Form::Rows),
-        ("random lengths", "uniform ", Form::Call),
     ];
     let of_runs: Panels = &[("runs of random lengths", "mean of ", Form::Call)];
     let mut figures = Vec::new();
@@ -47,11 +46,11 @@ type Panels = &'static [(&'static str, &'static str, Form)];
 fn panel_of(rows: &[&Row], (title, begin, form): (&str, &str, Form)) -> Panel {
     let is_in = |row: &&&Row| row.parts.starts_with(begin) && row.us(form).is_some();
     let rows: Vec<_> = rows.iter().filter(is_in).collect();
-    let line = |by: By, us: &dyn Fn(&Row) -> Option<f64>| {
+    let line = |by: By, speed: &dyn Fn(&Row) -> Option<f64>| {
         let spot = |row: &&&Row| {
             Some(Spot {
                 n: (row.n as f64 / row.results as f64).round() as u64,
-                height: row.gb_per_s(us(row)?),
+                height: speed(row)?,
                 unstable: false,
             })
         };
@@ -64,9 +63,14 @@ fn panel_of(rows: &[&Row], (title, begin, form): (&str, &str, Form)) -> Panel {
             points: rows.iter().filter_map(spot).collect(),
         }
     };
-    let mut lines = vec![line(By::Warpfold, &|row| row.us(form))];
-    lines.extend(By::PEERS.map(|by| line(by, &|row| row.peer_us(by, form))));
-    lines.push(line(By::Ceiling, &|row| Some(row.read_us)));
+    let ours = |row: &Row| Some(row.gb_per_s(form, row.us(form)?));
+    let mut lines = vec![line(By::Warpfold, &ours)];
+    lines.extend(By::PEERS.map(|by| {
+        let theirs = |row: &Row| Some(row.gb_per_s(form, row.peer_us(by, form)?));
+        line(by, &theirs)
+    }));
+    let read = |row: &Row| Some(row.gb_per_s(Form::Call, row.read_us));
+    lines.push(line(By::Ceiling, &read));
     Panel {
         title: title.into(),
         lines,
