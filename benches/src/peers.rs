@@ -184,7 +184,8 @@ impl Cub {
     }
 }
 
-fn find_nvcc() -> Result<PathBuf> {
+/// The path of nvcc.
+pub fn find_nvcc() -> Result<PathBuf> {
     let toolkit = env::var_os("CUDA_PATH").map(|root| PathBuf::from(root).join("bin"));
     let folders = toolkit.into_iter().chain(["/usr/local/cuda/bin".into()]);
     tool::find("nvcc", folders)

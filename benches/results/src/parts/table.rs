@@ -148,8 +148,8 @@ pub fn growth_table(rows: &[Row]) -> String {
     let heads = sizes.iter().map(|n| size(*n as u64));
     let heads = ["segments".to_owned()].into_iter().chain(heads);
     let heads = heads.chain(["max / min - 1".into()]);
-    let times: [(&str, fn(&Row) -> f64); 2] =
-        [("", |row| row.call_us), (", read", |row| row.read_us)];
+    let call: fn(&Row) -> f64 = |row| row.call_us;
+    let times = [("", call), (", read", |row| row.read_us)];
     let lines = parts.iter().flat_map(|parts| {
         times.map(|(what, us)| {
             let of_size = |n: &usize| {
