@@ -127,7 +127,7 @@ pub struct PartsOptions {
     #[arg(long, value_name = "TEXT")]
     pub only: Option<String>,
 
-    /// Also time other libraries: CUB (needs nvcc), PyTorch and CuPy (need python3)
+    /// Also time other libraries that have such a call: CUB (needs nvcc), PyTorch and CuPy (need python3)
     #[arg(long)]
     pub peers: bool,
 
