@@ -9,6 +9,7 @@ mod tests;
 use serde::{Deserialize, Serialize};
 
 pub use self::groups::{Distribution, Group, Groups};
+#[cfg(feature = "report")]
 pub(crate) use self::table::distinct;
 pub use self::table::{growth_table, tables};
 use crate::machine::Machine;
