@@ -1,4 +1,4 @@
-"""Times the reductions of PyTorch or CuPy for `warpfold-bench bench --peers torch,cupy`.
+"""Times the reductions of PyTorch or CuPy for `warpfold-bench bench --peers torch,cupy`, `segments` and `axes`.
 
     python3 reductions.py torch|cupy DEVICE FLUSH_BYTES
 
@@ -8,9 +8,14 @@ Requests and responses are JSON, one per line. The first line of the output is {
     {"load": [file, file], "element": "f32"}   loads both arrays; the second may be empty without dot products
     {"set": index, "bytes": hex}               overwrites an element of the first array
     {"op": "sum", "n": n, "cache": "cold", "timing": "device", "calls": 16}
+    {"op": "sum", "shape": [2, 9], "axes": [1], "save": file, "rounds": [9, 3], "slow_us": 5e4}
+    {"op": "sum", "offsets": file, "save": file, "rounds": [9, 3], "slow_us": 5e4}
 
-The response is {} to the first two, {"us": time, "answers": [text, ...]} to the third, and {"error": reason}
-to a request that fails. Times are between events on the stream:
+The response is {} to the first two, {"us": time, "answers": [text, ...]} to the third, {"us": [time, ...]} to
+the last two, and {"error": reason} to a request that fails. The last two reduce the first array along axes or
+by offsets of u32, and save the results; an index is an i32. After a call that is not timed there are as many
+rounds as the first number says, or the second if a call takes more than `slow_us`. Times are between events
+on the stream:
 
     "device"    around all calls, divided by their number. Flushes of the caches before them keep the device
                 busy while the host enqueues. "cold": each call reads its own copy, which nothing has read
@@ -66,6 +71,19 @@ class Torch:
     def empty(self, length, like):
         return self.torch.empty(length, dtype=like.dtype, device="cuda")
 
+    def offsets(self, file):
+        offsets = self.load(file, "i32")
+        # PyTorch has no sums by offsets of u32. The last offset is the largest.
+        return offsets if offsets[-1].item() >= 0 else offsets.to(self.torch.int64) & 0xFFFFFFFF
+
+    def by_offsets(self, x, offsets):
+        return self.torch.segment_reduce(x, "sum", offsets=offsets, axis=0, unsafe=True)
+
+    def save(self, answer, file):
+        answer = answer.to(self.torch.int32) if answer.dtype == self.torch.int64 else answer
+        saved = self.torch.from_file(file, shared=True, size=answer.numel(), dtype=answer.dtype)
+        saved.copy_(answer.reshape(-1))
+
     def wait(self):
         self.torch.cuda.synchronize()
 
@@ -103,9 +121,9 @@ class Cupy:
         self.flush_array = cupy.ones(flush_bytes // 4, dtype="int32")
         self.event = cupy.cuda.Event
 
-    def sum(self, x):
+    def sum(self, x, axis=None):
         # By default CuPy rounds the partials of an f16 sum to f16; warpfold, CUB and PyTorch keep f32.
-        return self.cupy.sum(x, dtype="float32" if x.dtype == "float16" else None)
+        return self.cupy.sum(x, axis, dtype="float32" if x.dtype == "float16" else None)
 
     def load(self, file, element):
         import numpy
@@ -120,6 +138,10 @@ class Cupy:
 
     def empty(self, length, like):
         return self.cupy.empty(length, dtype=like.dtype)
+
+    def save(self, answer, file):
+        answer = answer.astype("int32") if answer.dtype == "int64" else answer
+        self.cupy.asnumpy(answer).tofile(file)
 
     def wait(self):
         self.cupy.cuda.Device().synchronize()
@@ -186,6 +208,33 @@ class Bench:
             us, answers = self.each(reduce, self.inputs(op, n, 1)[0], timing, calls)
         respond(us=us, answers=[self.library.text(answer) for answer in answers])
 
+    def parts(self, op, save, rounds, slow_us, shape=None, axes=None, offsets=None):
+        x = self.arrays[0]
+        if offsets is None:
+            x = x.reshape(shape)
+            # Indices are along one axis.
+            along = tuple(axes) if op == "sum" else axes[0]
+            call = lambda: self.library.ops[op](x, axis=along)
+        else:
+            offsets = self.library.offsets(offsets)
+            call = lambda: self.library.by_offsets(x, offsets)
+        start, end = self.library.event(), self.library.event()
+        times = []
+        # The first call loads the kernels and makes room.
+        for round in range(1 + max(rounds)):
+            answer = None
+            self.library.wait()
+            start.record()
+            answer = call()
+            end.record()
+            self.library.wait()
+            if round > 0:
+                times.append(self.library.elapsed_us(start, end))
+                if len(times) >= rounds[times[-1] > slow_us]:
+                    break
+        self.library.save(answer, save)
+        respond(us=times)
+
     def batch(self, reduce, what, calls):
         op, n, cache = what
         is_warm = cache == "warm"
@@ -233,6 +282,8 @@ def main():
             elif "set" in request:
                 bench.set(**request)
                 respond()
+            elif "save" in request:
+                bench.parts(**request)
             else:
                 bench.time(**request)
         except Exception as error:

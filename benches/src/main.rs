@@ -5,6 +5,7 @@
 //! warpfold-bench ladder --n 400000000 --threads 256,512,1024 --peers --json ladder.json
 //! warpfold-bench profile --ladder --out profile
 //! warpfold-bench accuracy --most 2^25 --out accuracy
+//! warpfold-bench segments --peers --json segments.json
 //! ```
 //!
 //! One binary for every machine: without a CUDA device it prints a note and measures the CPU.
@@ -53,13 +54,17 @@ fn main() -> ExitCode {
         #[cfg(feature = "sweeps")]
         Command::Exact(options) => exact::run(&options),
         #[cfg(feature = "sweeps")]
-        Command::Segments(options) => parts::segments::run(&options),
+        Command::Segments(options) if options.growth => parts::growth::run(&options.parts),
+        #[cfg(feature = "sweeps")]
+        Command::Segments(options) => parts::segments::run(&options.parts),
         #[cfg(feature = "sweeps")]
         Command::Axes(options) => parts::axes::run(&options),
         #[cfg(feature = "sweeps")]
         Command::Runs(options) => parts::runs::run(&options),
         #[cfg(feature = "sweeps")]
         Command::Groups(options) => parts::groups::run(&options),
+        #[cfg(feature = "sweeps")]
+        Command::Parts(options) => parts::pages::run(&options),
         #[cfg(feature = "sweeps")]
         Command::Launch(options) => profile::launch::run(&options),
     };

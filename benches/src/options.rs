@@ -37,7 +37,7 @@ pub enum Command {
     Exact(ExactOptions),
     #[cfg(feature = "sweeps")]
     /// Time segmented reductions beside a read of as many bytes
-    Segments(PartsOptions),
+    Segments(SegmentsOptions),
     #[cfg(feature = "sweeps")]
     /// Time reductions along axes beside a read of as many bytes
     Axes(PartsOptions),
@@ -47,6 +47,9 @@ pub enum Command {
     #[cfg(feature = "sweeps")]
     /// Time reductions by keys of any value in any order
     Groups(GroupsOptions),
+    #[cfg(feature = "sweeps")]
+    /// Show the records of segments, axes, runs and groups as tables and figures
+    Parts(PagesOptions),
     #[cfg(feature = "sweeps")]
     /// Launch each kernel once and check its answer, for profilers and sanitizers
     Launch(LaunchOptions),
@@ -105,6 +108,16 @@ pub struct ExactOptions {
 }
 
 #[derive(Args, Debug)]
+pub struct SegmentsOptions {
+    #[command(flatten)]
+    pub parts: PartsOptions,
+
+    /// Time sums of f32 of 2^24 to 2^32 items, as many as the device's memory allows, and print the time per byte
+    #[arg(long, conflicts_with_all = ["n", "peers"])]
+    pub growth: bool,
+}
+
+#[derive(Args, Debug, Default)]
 pub struct PartsOptions {
     /// Items of all parts together
     #[arg(long, value_name = "N", value_parser = count, default_value = "2^28")]
@@ -113,6 +126,10 @@ pub struct PartsOptions {
     /// Only rows with this text in their name, e.g. uniform
     #[arg(long, value_name = "TEXT")]
     pub only: Option<String>,
+
+    /// Also time other libraries that have such a call: CUB (needs nvcc), PyTorch and CuPy (need python3)
+    #[arg(long)]
+    pub peers: bool,
 
     /// Write all times to this file
     #[arg(long, value_name = "FILE")]
@@ -136,6 +153,21 @@ pub struct GroupsOptions {
     /// Write all times to this file
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub struct PagesOptions {
+    /// The folder with segments.json, axes.json, runs.json, growth.json and groups.json, or some of them
+    #[arg(long, value_name = "DIR")]
+    pub read: PathBuf,
+
+    /// Write the figures of segments and runs to this folder
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+
+    /// Write the tables into these pages, each between its two markers
+    #[arg(long, value_name = "FILE,..", value_delimiter = ',')]
+    pub page: Vec<PathBuf>,
 }
 
 #[derive(Args, Debug)]
@@ -340,6 +372,24 @@ mod tests {
         assert_eq!(options.seed, Some(9));
         for bad in ["--n 0", "--treads 256"] {
             assert_eq!(parse(bad).unwrap_err().exit_code(), 2, "{bad}");
+        }
+    }
+
+    #[cfg(feature = "sweeps")]
+    #[test]
+    fn growth_has_its_own_sizes_and_no_peers() {
+        let parse = |line: &str| {
+            let words = ["warpfold-bench", "segments"].into_iter();
+            match Cli::try_parse_from(words.chain(line.split_whitespace()))?.command {
+                Command::Segments(options) => Ok(options),
+                other => panic!("{other:?}"),
+            }
+        };
+        assert!(!parse("--peers --n 2^20").unwrap().growth);
+        assert!(parse("--growth --only 256").unwrap().growth);
+        for bad in ["--growth --n 2^20", "--growth --peers"] {
+            let error: clap::Error = parse(bad).unwrap_err();
+            assert_eq!(error.exit_code(), 2, "{bad}");
         }
     }
 

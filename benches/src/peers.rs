@@ -21,6 +21,13 @@ pub struct Built {
     pub cub_version: String,
 }
 
+impl Built {
+    /// The versions of CUB and its compiler.
+    pub fn version(&self) -> String {
+        format!("CUB {}, nvcc {}", self.cub_version, self.nvcc_version)
+    }
+}
+
 /// A shared library compiled from this package's sources.
 pub struct Peers {
     /// Never unloaded: the CUDA runtime in it lives until the process ends.
@@ -177,7 +184,8 @@ impl Cub {
     }
 }
 
-fn find_nvcc() -> Result<PathBuf> {
+/// The path of nvcc.
+pub fn find_nvcc() -> Result<PathBuf> {
     let toolkit = env::var_os("CUDA_PATH").map(|root| PathBuf::from(root).join("bin"));
     let folders = toolkit.into_iter().chain(["/usr/local/cuda/bin".into()]);
     tool::find("nvcc", folders)

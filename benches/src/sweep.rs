@@ -18,7 +18,7 @@ mod processor;
 #[cfg(feature = "sweeps")]
 mod profiled;
 #[cfg(feature = "sweeps")]
-mod python;
+pub mod python;
 mod requested;
 mod rounds;
 mod run;

@@ -22,6 +22,7 @@ pub mod ladder;
 pub mod laws;
 pub mod lint;
 pub mod new;
+pub mod parts;
 pub mod platforms;
 pub mod process;
 pub mod profile;
@@ -55,6 +56,7 @@ enum Command {
     Ladder(ladder::Args),
     Bench(bench::Args),
     Accuracy(accuracy::Args),
+    Parts(parts::Args),
     Profile(profile::Args),
     Fuzz(fuzz::Args),
     Test(test::Args),
@@ -75,6 +77,7 @@ pub fn main() -> ExitCode {
         Command::Ladder(args) => args.run(),
         Command::Bench(args) => args.run(),
         Command::Accuracy(args) => args.run(),
+        Command::Parts(args) => args.run(),
         Command::Profile(args) => args.run(),
         Command::Fuzz(args) => args.run(),
         Command::Test(args) => args.run(),

@@ -3,6 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`accuracy`] | `accuracy.json`: the errors of sums |
+//! | [`parts`] | `segments.json`, `axes.json`, `runs.json`: the times of parts of an array |
 //! | [`schema`] | `results.json`: every type in it, with units |
 //! | [`statistics`] | medians and their intervals |
 //! | [`read`] | reading and checking a `results.json` |
@@ -20,6 +21,7 @@ pub mod csv;
 #[cfg(any(test, feature = "example"))]
 pub mod example;
 pub mod machine;
+pub mod parts;
 pub mod read;
 pub mod relate;
 #[cfg(feature = "report")]

@@ -8,6 +8,7 @@
 //! | `lines`, `bars`, `heat` | the three kinds of figure; `axis` belongs to `lines` |
 //! | `whole`, `ladder`, `kepler`, `copies`, `keyed` | the figures of each suite |
 //! | `accuracy` | the figures of an `accuracy.json` |
+//! | `parts` | the figures of `segments.json` and `runs.json` |
 //! | `page`, `head`, `glance`, `tables`, `compared`, `profile` | the page |
 
 mod accuracy;
@@ -25,6 +26,7 @@ mod ladder;
 mod lines;
 mod look;
 mod page;
+mod parts;
 mod png;
 mod profile;
 pub(crate) mod select;
@@ -36,6 +38,7 @@ use thiserror::Error;
 pub use self::figure::{Figure, Series};
 use crate::accuracy::Accuracy;
 use crate::compare::Comparison;
+use crate::parts::Folder;
 use crate::relate::Related;
 use crate::schema::{Profiled, Results, Suite};
 
@@ -85,6 +88,11 @@ pub fn figures(results: &Results) -> Result<Vec<Figure>, ReportError> {
 /// The errors of sums, a figure for each type.
 pub fn accuracy_figures(record: &Accuracy) -> Result<Vec<Figure>, ReportError> {
     accuracy::figures(record)
+}
+
+/// The speeds of segments and of runs, a figure for each operator and type.
+pub fn parts_figures(folder: &Folder) -> Result<Vec<Figure>, ReportError> {
+    parts::figures(folder)
 }
 
 fn figures_of(results: &Results, suite: Suite) -> Result<Vec<Figure>, ReportError> {

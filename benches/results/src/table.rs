@@ -43,6 +43,15 @@ pub fn markdown<C: Into<Cell>>(
     table.to_string()
 }
 
+/// The page with this text between the two markers of this name; `None` without them.
+pub fn insert(page: &str, name: &str, text: &str) -> Option<String> {
+    let begin = format!("<!-- {name}: the command writes what follows -->\n");
+    let end = format!("<!-- {name}: end -->");
+    let (before, rest) = page.split_once(&begin)?;
+    let (_, after) = rest.split_once(&end)?;
+    Some(format!("{before}{begin}\n{text}\n\n{end}{after}"))
+}
+
 /// The run, its machine, its method and its notes.
 pub fn header(results: &Results) -> String {
     let mut lines = vec![

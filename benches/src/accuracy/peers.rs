@@ -56,11 +56,10 @@ impl Cub {
         device.synchronize()?;
         // SAFETY: the function changes only how long the current device's memory pool keeps memory.
         keep_memory.check(unsafe { keep_memory() }, "CUB, memory pool")?;
-        let built = &peers.built;
         Ok(Self {
             // SAFETY: SOURCE defines `cub_sum` with this signature.
             sum: unsafe { peers.function("cub_sum") }?,
-            version: format!("CUB {}, nvcc {}", built.cub_version, built.nvcc_version),
+            version: peers.built.version(),
             // SAFETY: the function only returns a constant.
             has_gpu_to_gpu: unsafe { has_mode() } != 0,
         })

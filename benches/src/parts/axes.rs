@@ -4,9 +4,13 @@ use anyhow::Result;
 use rand::RngExt;
 use rand::rngs::StdRng;
 use warpfold::{ArgMin, Axes, Device, Sum};
+use warpfold_results::parts::{Form, Row};
+use warpfold_results::schema::By;
 
-use super::{Bits, ROUNDS, Record, Row, drawn, is_chosen, is_right};
+use super::peers::{Asked, Compared, Right};
+use super::{Bits, ROUNDS, Record, drawn, is_chosen, is_right};
 use crate::options::PartsOptions;
+use crate::sweep::python::Python;
 
 /// The shapes for 2^28 items, as powers of two, and the axes.
 const SHAPES: [(&[u32], &[usize]); 14] = [
@@ -32,19 +36,32 @@ pub fn run(options: &PartsOptions) -> Result<()> {
     let items = drawn(options.n, |random: &mut StdRng| {
         random.random_range(-1.0f32..1.0)
     });
-    time(&device, options, Sum, "sum", &items, &mut record)?;
-    time(&device, options, ArgMin, "arg_min", &items, &mut record)?;
+    let mut python = match options.peers {
+        true => record.start_python(&device, &items)?,
+        false => vec![],
+    };
+    record.head(&[Form::Call])?;
+    let (record, python) = (&mut record, &mut python[..]);
+    time(&device, options, (Sum, "sum"), &items, record, python)?;
+    time(
+        &device,
+        options,
+        (ArgMin, "arg_min"),
+        &items,
+        record,
+        python,
+    )?;
     record.write(options)
 }
 
 /// Times an operator along all axes.
-fn time<O: Axes<f32, Acc: Bits> + Copy>(
+fn time<O: Axes<f32, Acc: Bits + Compared> + Copy>(
     device: &Device,
     options: &PartsOptions,
-    op: O,
-    name: &'static str,
+    (op, name): (O, &str),
     items: &[f32],
     record: &mut Record,
+    python: &mut [(By, Python)],
 ) -> Result<()> {
     let (n, cpu) = (items.len(), Device::cpu());
     let x = device.upload(items)?;
@@ -85,9 +102,9 @@ fn time<O: Axes<f32, Acc: Bits> + Copy>(
                 times.iter_mut().for_each(Vec::clear);
             }
         }
-        let row = Row {
-            op: name,
-            element: "f32",
+        let mut row = Row {
+            op: name.into(),
+            element: "f32".into(),
             parts: title,
             n,
             results: count,
@@ -95,7 +112,19 @@ fn time<O: Axes<f32, Acc: Bits> + Copy>(
             read_us: 0.0,
             call_us: 0.0,
             rows_us: None,
+            peers: vec![],
         };
+        let right = Right {
+            results: &expected,
+            len: &|_| reduced,
+        };
+        record.time_python(
+            python,
+            &mut row,
+            Form::Call,
+            &Asked::Axes(&shape, axes),
+            &right,
+        )?;
         record.push(row, times)?;
     }
     Ok(())

@@ -9,8 +9,8 @@ use std::fs;
 use anyhow::{Context, Result, bail, ensure};
 use rand::RngExt;
 use rand::rngs::StdRng;
-use serde::Serialize;
 use warpfold::{Buffer, Determinism, Device, Sum};
+use warpfold_results::parts::{Distribution, Group, Groups};
 
 use super::{ROUNDS, drawn};
 use crate::exact::median;
@@ -22,50 +22,23 @@ use crate::print_line;
 /// The binary logarithms of the numbers of different keys.
 const GROUPS: [u32; 4] = [4, 10, 16, 20];
 
-const SOURCE: &str = include_str!("../../peers/keyed.cu");
-
-/// How often keys occur.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum Distribution {
-    /// All equally often.
-    Uniform,
-    /// The most frequent key twice as often as the second, and so on (Zipf's law with exponent 1, approximately).
-    Zipf,
-}
-
-#[derive(Serialize)]
-struct Row {
-    distribution: Distribution,
-    n: usize,
-    groups: usize,
-    /// The median times in microseconds: the search for the groups, a reproducible reduction with and without the sort of
-    /// the items, a reduction by atomics, the two calls that do all, and CUB's sort and ReduceByKey.
-    group_us: f64,
-    first_reduce_us: f64,
-    reduce_us: f64,
-    combine_us: f64,
-    group_by_us: f64,
-    group_by_fast_us: f64,
-    cub_us: Option<f64>,
-}
-
-#[derive(Serialize)]
-struct Record {
-    #[serde(flatten)]
-    started: Started,
-    device: String,
-    cub: Option<String>,
-    rounds: usize,
-    rows: Vec<Row>,
-}
+pub(super) const SOURCE: &str = include_str!("../../peers/keyed.cu");
 
 pub fn run(options: &GroupsOptions) -> Result<()> {
     let device = Device::first()?;
     let fast = device.clone().determinism(Determinism::Fast);
-    let cub = options.peers.then(|| Cub::build(&device)).transpose()?;
-    let mut record = Record {
-        started: Started::now()?,
+    let cub = match options.peers.then(|| Cub::build(&device)) {
+        Some(Err(error)) => {
+            print_line(&format!("CUB: absent: {error:#}"))?;
+            None
+        }
+        cub => cub.transpose()?,
+    };
+    let started = Started::now()?;
+    let mut record = Groups {
+        date: started.date,
+        command_line: started.command_line,
+        machine: started.machine,
         device: device.name().into(),
         cub: cub.as_ref().map(|cub| cub.version.clone()),
         rounds: ROUNDS,
@@ -86,7 +59,7 @@ pub fn run(options: &GroupsOptions) -> Result<()> {
     let x = device.upload(&values)?;
     for log in GROUPS {
         for distribution in [Distribution::Uniform, Distribution::Zipf] {
-            let title = format!("{distribution:?} 2^{log}").to_lowercase();
+            let title = format!("{distribution} 2^{log}");
             if options
                 .only
                 .as_ref()
@@ -160,7 +133,7 @@ pub fn run(options: &GroupsOptions) -> Result<()> {
             else {
                 bail!("there is a round");
             };
-            let row = Row {
+            let row = Group {
                 distribution,
                 n,
                 groups: expected.iter().filter(|(count, _)| *count > 0).count(),
@@ -183,7 +156,7 @@ pub fn run(options: &GroupsOptions) -> Result<()> {
     Ok(())
 }
 
-fn print_row(row: &Row, title: &str) -> Result<()> {
+fn print_row(row: &Group, title: &str) -> Result<()> {
     let (cub, ratio) = match row.cub_us {
         Some(us) => (
             format!("{us:.1}"),
@@ -281,7 +254,7 @@ type SortFn = unsafe extern "C" fn(
     i32,
     *mut c_void,
 ) -> i32;
-type ReduceFn = unsafe extern "C" fn(
+pub(super) type ReduceFn = unsafe extern "C" fn(
     *mut c_void,
     *mut usize,
     *const u32,

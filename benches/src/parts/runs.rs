@@ -2,13 +2,18 @@
 //!
 //! The call waits for the number of runs between its launches, and its time contains that.
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use warpfold::{Device, Sum};
+use warpfold::{Buffer, Device, Sum};
+use warpfold_results::parts::{Form, Row};
+use warpfold_results::schema::By;
 
-use super::{ROUNDS, Record, Row, drawn, is_chosen, is_right};
+use super::groups::{ReduceFn, SOURCE};
+use super::peers::{Right, chain_of_cub, time_cub};
+use super::{ROUNDS, Record, drawn, is_chosen, is_right};
 use crate::options::PartsOptions;
+use crate::peers::{Function, Peers};
 
 /// The mean lengths of the runs.
 const MEANS: [usize; 7] = [1, 4, 16, 256, 1 << 12, 1 << 20, 1 << 28];
@@ -19,6 +24,11 @@ pub fn run(options: &PartsOptions) -> Result<()> {
         &device,
         "keys, values, and a key, an offset and a sum of each run",
     )?;
+    let cub = match options.peers {
+        true => record.found(By::Cub, ByKey::build(&device))?,
+        false => None,
+    };
+    record.head(&[Form::Call])?;
     let n = options.n;
     let values = drawn(n, |random: &mut StdRng| random.random_range(-1.0f32..1.0));
     let x = device.upload(&values)?;
@@ -61,9 +71,9 @@ pub fn run(options: &PartsOptions) -> Result<()> {
                 times.iter_mut().for_each(Vec::clear);
             }
         }
-        let row = Row {
-            op: "sum",
-            element: "f32",
+        let mut row = Row {
+            op: "sum".into(),
+            element: "f32".into(),
             parts: title,
             n,
             results: count,
@@ -71,10 +81,78 @@ pub fn run(options: &PartsOptions) -> Result<()> {
             read_us: 0.0,
             call_us: 0.0,
             rows_us: None,
+            peers: vec![],
         };
+        if let Some(cub) = &cub {
+            let lens = |i: usize| expected.lengths[i] as usize;
+            let right = Right {
+                results: &expected.results,
+                len: &lens,
+            };
+            let times = cub.time(&device, &keys, &x, &expected.keys, &right);
+            record.timed(&mut row, By::Cub, Form::Call, times)?;
+        }
         record.push(row, times)?;
     }
     record.write(options)
+}
+
+/// CUB's `DeviceReduce::ReduceByKey`.
+struct ByKey(Function<ReduceFn>);
+
+impl ByKey {
+    fn build(device: &Device) -> Result<(Self, String)> {
+        let capability = device.info().context("CUB needs a GPU")?.compute_capability;
+        let peers = Peers::build(&[("keyed.cu", SOURCE)], capability)?;
+        // SAFETY: keyed.cu defines this function with this signature.
+        let reduce = unsafe { peers.function("cub_by_key_f32") }?;
+        Ok((Self(reduce), peers.built.version()))
+    }
+
+    /// The times in microseconds.
+    fn time(
+        &self,
+        device: &Device,
+        keys: &Buffer<u32>,
+        values: &Buffer<f32>,
+        unique: &[u32],
+        right: &Right<f32>,
+    ) -> Result<Vec<f64>> {
+        let n = i32::try_from(keys.len()).context("CUB's number of pairs is an int")?;
+        // There cannot be more runs than pairs.
+        let (found, sums) = (
+            device.alloc::<u32>(keys.len())?,
+            device.alloc::<u32>(keys.len())?,
+        );
+        let count = device.alloc::<i32>(1)?;
+        let times = time_cub(device, |temp, bytes| {
+            // SAFETY: without temporary storage the call only writes the storage's size, to a local variable of
+            // `time_cub`. Otherwise the storage has that size, and `time_cub` waits for the stream while it is live. All
+            // arrays are live memory of the stream's device, with `n` elements each, and one for the count.
+            let status = unsafe {
+                (self.0)(
+                    temp,
+                    bytes,
+                    keys.as_device_ptr() as *const u32,
+                    values.as_device_ptr() as *const f32,
+                    n,
+                    found.as_device_ptr() as *mut u32,
+                    sums.as_device_ptr() as *mut f32,
+                    count.as_device_ptr() as *mut i32,
+                    device.stream_ptr(),
+                )
+            };
+            self.0.check(status, "cub::DeviceReduce::ReduceByKey")
+        })?;
+        let (count, expected) = (count.download()?[0], unique.len());
+        ensure!(
+            count as usize == expected,
+            "{count} runs instead of {expected}"
+        );
+        is_right(&found.view(..expected)?.download()?, unique, "its keys")?;
+        right.check(&sums.view(..expected)?.download()?, chain_of_cub)?;
+        Ok(times)
+    }
 }
 
 /// Keys in runs whose lengths are uniformly distributed around a mean.

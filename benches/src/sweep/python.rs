@@ -90,6 +90,19 @@ impl Python {
         }
     }
 
+    /// The times in microseconds of a request for parts of the first array: axes, or segments by offsets.
+    pub fn parts(&mut self, request: &Value) -> Result<Vec<f64>> {
+        let response = self.request(request)?;
+        let times = response["us"].as_array().map(|times| {
+            let times = times.iter().map(Value::as_f64);
+            times.collect::<Option<Vec<_>>>()
+        });
+        match times.flatten() {
+            Some(times) => Ok(times),
+            None => bail!("unexpected response of python3: {response}"),
+        }
+    }
+
     fn request(&mut self, request: &Value) -> Result<Value> {
         let response = self.process.request(request)?;
         match response["error"].as_str() {

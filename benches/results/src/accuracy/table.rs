@@ -1,12 +1,8 @@
 //! The table, for a terminal and for a page.
 
 use super::{Accuracy, By, Case};
-use crate::table::{device, markdown};
+use crate::table::{self, device, markdown};
 use crate::words::size;
-
-/// Where [`insert`] puts a table.
-const BEGIN: &str = "<!-- accuracy: the command writes what follows -->\n";
-const END: &str = "<!-- accuracy: end -->";
 
 const LEGEND: &str = "Errors in ulps: 0 is the nearest value to the exact sum. `!`: no digit is right. `!!`: not \
                       even the sign. `-`: absent.";
@@ -63,7 +59,5 @@ fn line(case: &Case) -> Vec<String> {
 
 /// The page with this text between the two markers; `None` without markers.
 pub fn insert(page: &str, text: &str) -> Option<String> {
-    let (before, rest) = page.split_once(BEGIN)?;
-    let (_, after) = rest.split_once(END)?;
-    Some(format!("{before}{BEGIN}\n{text}\n\n{END}{after}"))
+    table::insert(page, "accuracy", text)
 }

@@ -3,7 +3,7 @@
 use super::ReportError;
 use super::axis::Unit;
 use super::figure::Figure;
-use super::lines::{Chart, Line, Panel, Spot};
+use super::lines::{Chart, ELEMENTS, Line, Panel, Spot};
 use super::look::{BLUE, GREEN, INK, Look, ORANGE, PURPLE, SKY, VERMILION};
 use crate::accuracy::{Accuracy, By, Case, Data};
 
@@ -16,6 +16,7 @@ pub fn figures(record: &Accuracy) -> Result<Vec<Figure>, ReportError> {
             title: format!("Errors of sums of {element}"),
             caption: format!("{} {}", Unit::Ulps.caption(), left_out(&cases)),
             unit: Unit::Ulps,
+            across: ELEMENTS,
             panels: Data::ALL.map(|data| panel(data, &cases)).into(),
         };
         chart.draw()

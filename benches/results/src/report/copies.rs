@@ -2,7 +2,7 @@
 
 use super::axis::Unit;
 use super::figure::{Figure, distinct};
-use super::lines::Chart;
+use super::lines::{Chart, ELEMENTS};
 use super::look::{BLUE, INK, Look, ORANGE, PURPLE, VERMILION};
 use super::{ReportError, select};
 use crate::relate::Related;
@@ -23,6 +23,7 @@ pub fn figures<'a>(
             caption: select::caption(&rows, Unit::GbPerS)
                 + " Bytes read and bytes written both count. Dashed lines: the kernels compiled by nvcc.",
             unit: Unit::GbPerS,
+            across: ELEMENTS,
             panels: select::panels(&rows, related, Unit::GbPerS, looks(&rows)),
         };
         figures.extend(chart.draw()?);

@@ -3,7 +3,7 @@
 
 use super::axis::Unit;
 use super::figure::{Figure, distinct};
-use super::lines::{Chart, Panel};
+use super::lines::{Chart, ELEMENTS, Panel};
 use super::look::{BLUE, GREEN, Look, ORANGE, PURPLE, SKY, VERMILION};
 use super::{ReportError, select};
 use crate::relate::Related;
@@ -39,6 +39,7 @@ pub fn figures<'a>(
             caption: select::caption(&custom, Unit::GbPerS)
                 + " A panel for each width of the loads. Dashed lines: the kernels compiled by nvcc.",
             unit: Unit::GbPerS,
+            across: ELEMENTS,
             panels: by_width(&custom, related, &look),
         };
         figures.extend(figure_3.draw()?);
@@ -51,6 +52,7 @@ pub fn figures<'a>(
             title: format!("Figure 4: the widest loads beside CUB, {subject}: {conditions}"),
             caption: select::caption(&shown, Unit::GbPerS),
             unit: Unit::GbPerS,
+            across: ELEMENTS,
             panels: select::panels(&shown, related, Unit::GbPerS, &look),
         };
         figures.extend(figure_4.draw()?);

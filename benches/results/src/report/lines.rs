@@ -19,11 +19,16 @@ const TITLE_HIGH: i32 = 40;
 const LEGEND_LINE: i32 = 20;
 const SAMPLE: i32 = 26;
 
+/// The usual [`across`](Chart::across).
+pub const ELEMENTS: &str = "elements";
+
 pub struct Chart {
     pub name: String,
     pub title: String,
     pub caption: String,
     pub unit: Unit,
+    /// What the horizontal axis counts.
+    pub across: &'static str,
     pub panels: Vec<Panel>,
 }
 
@@ -59,7 +64,7 @@ impl Chart {
         if self.panels.is_empty() {
             return Ok(None);
         }
-        let layout = Layout::of(&self.title, self.unit, &self.panels);
+        let layout = Layout::of(&self.title, (self.unit, self.across), &self.panels);
         let what = (&*self.name, &*self.title, &*self.caption);
         let marks = self.marks(&layout);
         let figure = Figure::draw(what, layout.size, &marks, |canvas| {
@@ -114,6 +119,7 @@ impl Spot {
 
 struct Layout {
     unit: Unit,
+    across: &'static str,
     size: (i32, i32),
     legend: Vec<(String, Look)>,
     /// The position and the line of each name in the legend.
@@ -127,7 +133,7 @@ struct Layout {
 }
 
 impl Layout {
-    fn of(title: &str, unit: Unit, panels: &[Panel]) -> Layout {
+    fn of(title: &str, (unit, across): (Unit, &'static str), panels: &[Panel]) -> Layout {
         let lines = || panels.iter().flat_map(|panel| &panel.lines);
         let spots = || lines().flat_map(|line| &line.points);
         let mut legend: Vec<(String, Look)> = Vec::new();
@@ -161,6 +167,7 @@ impl Layout {
         let heights = spots().map(|spot| spot.height).collect::<Vec<_>>();
         Layout {
             unit,
+            across,
             size: (wide, head + rows * PANEL.1),
             legend,
             positions,
@@ -250,7 +257,7 @@ impl Layout {
             .y_label_formatter(&|coordinate| self.unit.label(*coordinate))
             .label_style(look::font(TEXT).color(&FAINT))
             .axis_desc_style(look::font(TEXT - 1.0).color(&FAINT))
-            .x_desc("elements")
+            .x_desc(self.across)
             .draw()?;
         let (spec, unit) = (chart.as_coord_spec().clone(), self.unit);
         Ok(move |spot: &Spot| {

@@ -3,7 +3,7 @@
 use super::axis::Unit;
 use super::figure::{Figure, distinct};
 use super::heat::{Band, Cell, Map};
-use super::lines::Chart;
+use super::lines::{Chart, ELEMENTS};
 use super::{ReportError, select};
 use crate::relate::Related;
 use crate::schema::{Backend, By, Results, Row, Suite};
@@ -34,6 +34,7 @@ pub fn figures<'a>(
                 title,
                 caption: select::caption(&rows, unit),
                 unit,
+                across: ELEMENTS,
                 panels: select::panels(&rows, related, unit, select::variants(&rows)),
             };
             figures.extend(chart.draw()?);
