@@ -3,6 +3,7 @@
 mod algorithms;
 mod answers;
 mod axes;
+mod batches;
 mod bounds;
 mod calls;
 mod compare;
@@ -73,6 +74,7 @@ pub fn on(device_name: &str, device: Result<Device, &'static str>) -> Vec<Trial>
         runs::tests(),
         segments::tests(),
         axes::tests(),
+        batches::tests(),
         threads::tests(),
         order::tests(),
     ];
