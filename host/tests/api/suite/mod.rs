@@ -17,6 +17,8 @@ mod keyed;
 mod moving;
 mod number;
 pub mod order;
+#[allow(dead_code, reason = "not for GPUs: there may be no Python")]
+pub mod parts_by_numpy;
 mod runs;
 mod segments;
 mod statistics;
