@@ -110,7 +110,7 @@ enum Parts {
     Segments(Buffer<u64>),
     Axes {
         shape: Vec<usize>,
-        strides: Vec<usize>,
+        strides: Vec<isize>,
         start: usize,
         axes: Vec<usize>,
     },
@@ -194,7 +194,10 @@ impl<T: Number + FromStr<Err: Debug>> Call<'_, T> {
                 strides,
                 start,
                 axes,
-            } => device.reduce_axis(x.view(*start..)?, Strided::new(shape, strides), axes, op),
+            } => {
+                let array = Strided::new(shape, strides).starting_at(*start);
+                device.reduce_axis(x, array, axes, op)
+            }
             Parts::Groups32(groups) => groups.reduce(x, op),
             Parts::Groups64(groups) => groups.reduce(x, op),
             Parts::Runs32(keys) => Ok(device.reduce_runs(keys, x, op)?.results),

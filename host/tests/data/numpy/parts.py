@@ -132,7 +132,7 @@ def view(rng, x, shape):
     return array
 
 
-STEPS = [1, 1, 1, 2, 3]
+STEPS = [1, 1, 1, 2, 3, -1, -1, -2]
 
 
 def axes(rng, dtype):
