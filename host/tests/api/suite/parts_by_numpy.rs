@@ -199,7 +199,7 @@ impl<T: Number + FromStr<Err: Debug>> Call<'_, T> {
                 device.reduce_axis(x, array, axes, op)
             }
             Parts::Groups32(groups) => groups.reduce(x, op),
-            Parts::Groups64(groups) => groups.reduce(x, op),
+            Parts::Groups64(groups) => groups.arrange(x)?.reduce(op),
             Parts::Runs32(keys) => Ok(device.reduce_runs(keys, x, op)?.results),
             Parts::Runs64(keys) => Ok(device.reduce_runs(keys, x, op)?.results),
         }
