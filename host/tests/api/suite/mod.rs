@@ -14,6 +14,7 @@ mod exact;
 mod groups;
 mod items;
 mod keyed;
+mod levels;
 mod moving;
 mod number;
 pub mod order;
@@ -77,6 +78,7 @@ pub fn on(device_name: &str, device: Result<Device, &'static str>) -> Vec<Trial>
         segments::tests(),
         axes::tests(),
         batches::tests(),
+        levels::tests(),
         threads::tests(),
         order::tests(),
     ];
