@@ -397,9 +397,7 @@ pub enum Error {
     },
 
     /// A shape that has more or fewer items than the array.
-    #[error(
-        "shape {shape:?} has {product} items, but the array has {len}; the numbers must be equal"
-    )]
+    #[error("shape {shape:?} has {product} items, but the array has {len}; both must be equal")]
     ShapeLen {
         /// The lengths of the dimensions.
         shape: Vec<usize>,

@@ -221,7 +221,7 @@ fn bad_arguments(device: &Device) -> Result<(), Failed> {
     )?;
     is(
         of(&[2, 4], &[0]),
-        "shape [2, 4] has 8 items, but the array has 6; the numbers must be equal".into(),
+        "shape [2, 4] has 8 items, but the array has 6; both must be equal".into(),
         "a shape of another length",
     )?;
     is(

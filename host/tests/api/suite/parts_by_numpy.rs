@@ -228,7 +228,7 @@ impl<T: Number + FromStr<Err: Debug>> Call<'_, T> {
         self.extrema(&self.reduce(Max)?, "max")
     }
 
-    /// Sums of integers; of nothing, 0.
+    /// Sums of integers; for empty parts, 0.
     fn integers<R: Number>(&self, got: &[R], name: &str) -> Result<(), Failed> {
         let words = self.case.words(name).expect("the sums");
         is(got.len(), words.len(), name)?;
