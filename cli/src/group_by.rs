@@ -8,9 +8,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::slice;
 
-use warpfold::{
-    Buffer, Device, Element, Error, GroupKey, Groups, Max, Min, Segments, Sum, SumWide,
-};
+use warpfold::{Device, Element, Error, GroupKey, Groups, Max, Min, Segments, Sum, SumWide};
 
 use crate::answer::{Answer, Column};
 use crate::command::{Done, Session};
@@ -209,29 +207,53 @@ where
     if values.len() != groups.items() {
         return Err(mismatch(groups.items(), values.len()));
     }
-    let values: Buffer<T> = device.upload(values)?;
     let mut columns = vec![Column::new("key", groups.keys().download()?)];
+    let has = |some: &[GroupOp]| options.ops.iter().any(|op| some.contains(op));
+    if !has(&[GroupOp::Sum, GroupOp::Min, GroupOp::Max, GroupOp::Mean]) {
+        let counts = groups.counts()?;
+        columns.extend(
+            options
+                .ops
+                .iter()
+                .map(|_| Column::new("count", counts.clone())),
+        );
+        return answer(columns, groups.len(), options);
+    }
+    let values = groups.arrange(&device.upload(values)?)?;
+    let counts = values.counts()?;
+    let sums = match has(&[GroupOp::Sum, GroupOp::Mean]) {
+        true => values.reduce(Sum)?,
+        false => vec![],
+    };
     for op in &options.ops {
         columns.push(match op {
-            GroupOp::Sum => Column::new("sum", groups.reduce(&values, Sum)?),
-            GroupOp::Min => Column::new("min", some(groups.reduce(&values, Min)?)),
-            GroupOp::Max => Column::new("max", some(groups.reduce(&values, Max)?)),
-            GroupOp::Count => Column::new("count", groups.counts()?),
+            GroupOp::Sum => Column::new("sum", sums.clone()),
+            GroupOp::Min => Column::new("min", some(values.reduce(Min)?)),
+            GroupOp::Max => Column::new("max", some(values.reduce(Max)?)),
+            GroupOp::Count => Column::new("count", counts.clone()),
             GroupOp::Mean => {
-                let sums = groups.reduce(&values, Sum)?;
-                let means = sums.into_iter().zip(groups.counts()?);
-                let means = means.map(|(sum, count)| to_f64(sum) / count as f64);
+                let means = sums.iter().zip(&counts);
+                let means = means.map(|(sum, count)| to_f64(*sum) / *count as f64);
                 Column::new("mean", means.collect())
             }
         });
     }
+    answer(columns, groups.len(), options)
+}
+
+/// The columns, or the name of the file with them.
+fn answer(
+    columns: Vec<Column>,
+    groups: usize,
+    options: &GroupByOptions,
+) -> Result<Answer, Failure> {
     match &options.output {
         None => Ok(Answer::Groups(columns)),
         Some(output) => {
             write(&columns, output).map_err(|error| Failure::io(output, error))?;
             Ok(Answer::WrittenGroups {
                 output: output.display().to_string(),
-                groups: groups.len(),
+                groups,
             })
         }
     }

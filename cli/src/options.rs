@@ -381,7 +381,7 @@ pub struct GroupByOptions {
     pub output: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum GroupOp {
     Sum,
     Count,

@@ -56,7 +56,7 @@ impl Device {
     /// Reduces an array along `axes` by `op`: a result for each index of the other axes, in C order.
     ///
     /// `shape` has the lengths of up to 8 dimensions, outermost first; the items of `input` are the array in C order, or
-    /// any [`Strided`] one. All axes give one result, and no axes a result for each item.
+    /// any [`Strided`] one, also backwards. All axes give one result, and no axes a result for each item.
     ///
     /// The bits of each result are those of [`reduce`](Self::reduce) for its items in C order of the reduced axes. Indices, such
     /// as those of [`ArgMax`](crate::ArgMax), are those along the axis; of several axes, in C order of them. If a
@@ -74,9 +74,11 @@ impl Device {
     /// let greatest = device.reduce_axis(&x, &[2, 3], &[1], ArgMax)?;
     /// assert_eq!(greatest[1].map(|found| (found.value(), found.index())), Some((6, 2)));
     ///
-    /// // The transpose.
+    /// // The transpose, and the rows from the last to the first.
     /// let transpose = Strided::new(&[3, 2], &[1, 3]);
     /// assert_eq!(device.reduce_axis(&x, transpose, &[0], Sum)?, [6, 15]);
+    /// let backwards = Strided::new(&[2, 3], &[-3, 1]).starting_at(3);
+    /// assert_eq!(device.reduce_axis(&x, backwards, &[1], Sum)?, [15, 6]);
     /// # Ok::<(), warpfold::Error>(())
     /// ```
     ///
@@ -95,9 +97,8 @@ impl Device {
         axes: &[usize],
         op: O,
     ) -> Result<Vec<O::Output>, Error> {
-        let views = input.into_views();
-        let (n, dims) = self.check_axes::<I, O>(views, shape.into(), axes)?;
-        if let Some(len) = dims.rows(n) {
+        let (views, dims) = self.check_axes::<I, O>(input.into_views(), shape.into(), axes)?;
+        if let Some(len) = dims.rows() {
             return self.reduce_parts::<I, u64, O>(views, Parts::Rows(len), op);
         }
         let accumulators = match self.backend() {
@@ -152,9 +153,8 @@ impl Device {
         output: impl Target<'c, O::Acc>,
         scratch: &mut AxisScratch,
     ) -> Result<(), Error> {
-        let views = input.into_views();
-        let (n, dims) = self.check_axes::<I, O>(views, shape.into(), axes)?;
-        if let Some(len) = dims.rows(n) {
+        let (views, dims) = self.check_axes::<I, O>(input.into_views(), shape.into(), axes)?;
+        if let Some(len) = dims.rows() {
             let (parts, scratch) = (Parts::Rows(len), &mut scratch.segments);
             return self.reduce_parts_into::<I, u64, O>(views, parts, op, output, scratch);
         }
@@ -184,19 +184,20 @@ impl Device {
         }
     }
 
-    /// The number of items of the input, and the dimensions; or an error in the arguments.
-    fn check_axes<I: Items, O: Axes<I>>(
+    /// The items from the lowest to the highest offset, and the dimensions; or an error in the arguments.
+    fn check_axes<'a, I: Items, O: Axes<I>>(
         &self,
-        views: I::Of<Views<'_>>,
+        views: I::Of<Views<'a>>,
         shape: Strided<'_>,
         axes: &[usize],
-    ) -> Result<(usize, Dims), Error> {
+    ) -> Result<(I::Of<Views<'a>>, Dims), Error> {
         let entry = &<O as Axes<I>>::ENTRIES[0];
         let n = self.check_input::<I>(views, entry)?;
         if self.level == Determinism::Exact && !O::ANY_ORDER {
             return Err(self.broken(entry, "axes are reduced by accumulators of the operator"));
         }
-        Ok((n, Dims::new(shape, axes, n)?))
+        let dims = Dims::new(shape, axes, n)?;
+        Ok((input::part::<I>(views, dims.window()), dims))
     }
 }
 

@@ -41,7 +41,7 @@ use crate::input::Items;
 pub(crate) use axes::reduce_axes;
 use block::{block, in_order};
 pub(crate) use by_name::accumulate;
-pub(crate) use groups::{find_groups, order_of_groups};
+pub(crate) use groups::{find_groups, gather, order_of_groups};
 use kernels_gpu::tile::items_of_tile;
 pub(crate) use keyed::{count_by_key, reduce_by_key};
 use rows::Of;

@@ -11,11 +11,11 @@ use crate::input::Items;
 
 /// What a device's calls promise about the bits of a float result; see [`Device::determinism`].
 ///
-/// | level | promise | whole arrays and chunks | reductions by key |
-/// |---|---|---|---|
-/// | `Fast` | the usual bounds on the error; the bits may differ from run to run | as `Reproducible` | by atomics |
-/// | `Reproducible`, the default | the same bits everywhere: on every GPU, on the CPU and under the simulator | all operators, in the [canonical order](crate::ORDER_VERSION) | integers and extrema |
-/// | `Exact` | the exact result, rounded once to the nearest value | sums, means, dot products and norms of floats | integers and extrema |
+/// | level | promise | whole arrays and chunks | parts: segments, rows, axes, runs, groups | reductions by key |
+/// |---|---|---|---|---|
+/// | `Fast` | the usual bounds on the error; the bits may differ from run to run | as `Reproducible` | `group_by` by atomics, others as `Reproducible` | by atomics |
+/// | `Reproducible`, the default | the same bits everywhere: on every GPU, on the CPU and under the simulator | all operators, in the [canonical order](crate::ORDER_VERSION) | as whole arrays | integers and extrema |
+/// | `Exact` | the exact result, rounded once to the nearest value | sums, means, dot products and norms of floats | integers and extrema | integers and extrema |
 ///
 /// A call that cannot keep the promise returns [`Error::Determinism`]. Results of integers, extrema, indices and counts
 /// are the same in any order, so every call keeps every promise for them. The exception at all levels is the bits of a

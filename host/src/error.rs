@@ -397,9 +397,7 @@ pub enum Error {
     },
 
     /// A shape that has more or fewer items than the array.
-    #[error(
-        "shape {shape:?} has {product} items, but the array has {len}; the numbers must be equal"
-    )]
+    #[error("shape {shape:?} has {product} items, but the array has {len}; both must be equal")]
     ShapeLen {
         /// The lengths of the dimensions.
         shape: Vec<usize>,
@@ -420,15 +418,17 @@ pub enum Error {
 
     /// A strided array that is not inside its buffer.
     #[error(
-        "shape {shape:?} with strides {strides:?} reaches item {last}, but the array has {len} items"
+        "shape {shape:?} with strides {strides:?} from item {start} on reaches item {item}, but the array has {len} items"
     )]
     StridedRange {
         /// The lengths of the dimensions.
         shape: Vec<usize>,
         /// The requested strides.
-        strides: Vec<usize>,
-        /// The index of the last item.
-        last: usize,
+        strides: Vec<isize>,
+        /// The item at index 0 of all dimensions.
+        start: usize,
+        /// The lowest item, if it is negative; otherwise the highest.
+        item: i128,
         /// The number of items of the array.
         len: usize,
     },

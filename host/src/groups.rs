@@ -1,5 +1,6 @@
 //! Groups: reductions of all items with the same key, for keys of any value in any order.
 
+mod arranged;
 mod found;
 mod insert;
 mod launch;
@@ -24,6 +25,7 @@ use crate::launch::Argument;
 use crate::memory::{DeviceMemory, Span};
 use crate::segments::{Parts, finish};
 use crate::view_mut::{LocationMut, Target};
+pub use arranged::Arranged;
 pub(crate) use launch::Storage;
 use launch::{Combined, Keys};
 

@@ -1,6 +1,7 @@
 //! Inputs of reductions: one array, or several of the same length.
 
 use std::marker::PhantomData;
+use std::ops::Range;
 
 pub use kernels_gpu::items::Items;
 use kernels_gpu::items::{Each, Map};
@@ -99,6 +100,22 @@ pub(crate) fn is_aligned<I: Items>(views: I::Of<Views<'_>>) -> bool {
     let mut aligned = Aligned(true);
     I::map(views, &mut aligned);
     aligned.0
+}
+
+/// The items in a range, which all arrays have.
+pub(crate) fn part<'a, I: Items>(views: I::Of<Views<'a>>, range: Range<usize>) -> I::Of<Views<'a>> {
+    struct Part(Range<usize>);
+
+    impl<'a> Map<Views<'a>, Views<'a>> for Part {
+        fn map<T: Element>(&mut self, view: View<'a, T>) -> View<'a, T> {
+            match view.view(self.0.clone()) {
+                Ok(part) => part,
+                Err(error) => unreachable!("the caller has checked the range: {error}"),
+            }
+        }
+    }
+
+    I::map(views, &mut Part(range))
 }
 
 /// The elements of arrays on the CPU.

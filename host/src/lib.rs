@@ -181,7 +181,7 @@ pub use device::Device;
 pub use element::Element;
 pub use error::{Error, GroupsError, OtherError};
 pub use graph::Graph;
-pub use groups::{GroupBy, GroupKey, Groups};
+pub use groups::{Arranged, GroupBy, GroupKey, Groups};
 pub use info::DeviceInfo;
 pub use input::{Input, Inputs, Items};
 pub use interop::Refused;

@@ -38,6 +38,13 @@ fn for_views<T: Clone>(
     axes.shuffle(random);
     let transposed = array.view().permuted_axes(IxDyn(&axes));
     check(transposed.clone(), random);
+    let mut backwards = transposed.clone();
+    for axis in 0..array.ndim() {
+        if random.random() {
+            backwards.invert_axis(Axis(axis));
+        }
+    }
+    check(backwards, random);
     for step in [1, 2, -1] {
         let mut part = transposed.clone();
         part.slice_each_axis_inplace(|axis| {

@@ -15,10 +15,14 @@
 //! has several dimensions, the kernel divides an index by their lengths. It does so by a multiplication, because
 //! a division by a number that the compiler does not know is a call.
 //!
+//! Strides may be negative. Offsets are computed modulo 2^64, where a negative number is its two's complement: the sum of all
+//! parts of an offset is not negative, and is right.
+//!
 //! # Requirements of every launch
 //!
 //! - [`THREADS`] threads per block, and [`shared_bytes`] of dynamic shared memory for [`columns`].
-//! - A [`Shape`] of [`Shape::new`], whose offsets are in the arrays; at least one column.
+//! - A [`Shape`] of [`Shape::new`], whose offsets are in the arrays; at least one column. The arrays start with the item of
+//!   the lowest offset.
 //! - Any number of blocks; for [`columns`], [`Shape::blocks`] are fast.
 //! - An output for each column, and [`Shape::partials`] partials.
 
@@ -101,12 +105,22 @@ pub const fn adjacent_of<I: Items, O: Op<I>>() -> usize {
 }
 
 /// A dimension: its length, and the distance of its neighbours in items.
+///
+/// With a negative stride, the next index has an item in front.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dim {
     /// The number of indices.
     pub len: usize,
     /// The number of items from one index to the next one.
-    pub stride: usize,
+    pub stride: isize,
+}
+
+/// The offset of the item at index 0 of all dimensions in an array that starts with the item of the lowest offset: 0 unless
+/// a stride is negative.
+pub fn first_offset(kept: &[Dim], reduced: &[Dim]) -> usize {
+    let backwards = kept.iter().chain(reduced).filter(|dim| dim.stride < 0);
+    let lengths = backwards.map(|dim| dim.len.saturating_sub(1) * dim.stride.unsigned_abs());
+    lengths.sum()
 }
 
 impl Dim {
@@ -166,6 +180,8 @@ pub struct Shape {
     kept: u32,
     /// The number of kept and reduced dimensions.
     dims: u32,
+    /// The [offset](first_offset) of the first column's first item.
+    first: u64,
     /// The stride of the outermost kept dimension.
     kept_stride: u64,
     /// The stride of the outermost reduced dimension; if all tiles are in runs, of the innermost.
@@ -196,7 +212,7 @@ impl Shape {
         let innermost_first = kept.iter().rev().chain(reduced.iter().rev());
         for (i, (dim, words)) in innermost_first.zip(words.chunks_mut(DIM_WORDS)).enumerate() {
             let per_step = if i == 0 { width } else { 1 };
-            let (len, stride) = ((dim.len / per_step) as u64, dim.stride * per_step);
+            let (len, stride) = ((dim.len / per_step) as u64, dim.stride * per_step as isize);
             words.copy_from_slice(&[len, Dim::multiplier(len), stride as u64]);
         }
         let is_in_runs = match reduced {
@@ -205,7 +221,9 @@ impl Shape {
         };
         let stride = |dim: Option<&Dim>| dim.map_or(0, |dim| dim.stride as u64);
         let of_threads = match (kept.last(), reduced.last()) {
-            (Some(kept), Some(reduced)) => kept.stride <= reduced.stride,
+            (Some(kept), Some(reduced)) => {
+                kept.stride.unsigned_abs() <= reduced.stride.unsigned_abs()
+            }
             _ => false,
         };
         // The lanes of a tile that have items.
@@ -238,8 +256,12 @@ impl Shape {
             is_across: of_threads.into(),
             kept: kept.len() as u32,
             dims: (kept.len() + reduced.len()) as u32,
-            // Of a single dimension, the innermost, a step is a vector.
-            kept_stride: stride(kept.first()) * if kept.len() == 1 { width as u64 } else { 1 },
+            first: first_offset(kept, reduced) as u64,
+            // Of a single dimension, the innermost, a step is a vector, whose items have stride 1.
+            kept_stride: match kept {
+                [_] if width > 1 => width as u64,
+                _ => stride(kept.first()),
+            },
             reduced_stride: stride(match is_in_runs {
                 true => reduced.last(),
                 false => reduced.first(),
@@ -299,7 +321,7 @@ fn width(kept: &[Dim], reduced: &[Dim], most: usize) -> usize {
     let mut others = outer.iter().chain(reduced);
     let is_in_vectors = inner.stride == 1
         && inner.len.is_multiple_of(most)
-        && others.all(|dim| dim.stride.is_multiple_of(most));
+        && others.all(|dim| dim.stride.unsigned_abs().is_multiple_of(most));
     if is_in_vectors { most } else { 1 }
 }
 
@@ -316,20 +338,20 @@ struct Dims {
 }
 
 impl Dims {
-    /// The offset of an index in C order.
+    /// The offset of an index in C order, modulo 2^64.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn offset(self, index: usize) -> usize {
-        let (mut rest, mut offset, mut dim) = (index as u64, 0, self.first);
+        let (mut rest, mut offset, mut dim) = (index as u64, 0u64, self.first);
         while dim < self.last {
             let word = |i: u32| self.words.get(DIM_WORDS as u32 * dim + i);
             let len = word(0);
             let outer = Dim::divide(rest, len, word(1));
-            offset += (rest - outer * len) * word(2);
+            offset = offset.wrapping_add((rest - outer * len).wrapping_mul(word(2)));
             rest = outer;
             dim += 1;
         }
-        offset as usize + rest as usize * self.stride
+        (offset as usize).wrapping_add((rest as usize).wrapping_mul(self.stride))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Runs reductions along axes in the simulator with all checks, a trial for each operator.
 //!
-//! A case has random dimensions, kept and reduced, and an array whose strides have any order, with gaps, or are 0. It is right
+//! A case has random dimensions, kept and reduced, and an array whose strides have any order and sign, with gaps, or are 0. It is right
 //! if there are no findings under any schedule, every column has the bits of the single-pass kernel for its gathered items,
 //! and no other memory has changed.
 //!
@@ -149,6 +149,7 @@ fn strides(random: &mut StdRng, lens: &[usize]) -> (Vec<Dim>, usize) {
         _ => order.shuffle(random),
     }
     let mut dims = vec![Dim { len: 1, stride: 0 }; lens.len()];
+    let backwards = [0.0, 0.5, 1.0][random.random_range(0..3)];
     let (mut stride, mut last) = (1, 0);
     for axis in order {
         let len = lens[axis];
@@ -157,7 +158,11 @@ fn strides(random: &mut StdRng, lens: &[usize]) -> (Vec<Dim>, usize) {
             1 => stride + random.random_range(0..3),
             _ => stride,
         };
-        dims[axis] = Dim { len, stride: own };
+        let sign = if random.random_bool(backwards) { -1 } else { 1 };
+        dims[axis] = Dim {
+            len,
+            stride: sign * own as isize,
+        };
         last += (len - 1) * own;
         stride = stride.max(own * len);
     }
@@ -165,13 +170,21 @@ fn strides(random: &mut StdRng, lens: &[usize]) -> (Vec<Dim>, usize) {
 }
 
 /// The offset of index `index` in C order.
-fn offset(dims: &[Dim], mut index: usize) -> usize {
+fn offset(dims: &[Dim], mut index: usize) -> isize {
     let mut offset = 0;
     for dim in dims.iter().rev() {
-        offset += index % dim.len * dim.stride;
+        offset += (index % dim.len) as isize * dim.stride;
         index /= dim.len;
     }
     offset
+}
+
+/// The index of the item at index 0 of all dimensions, behind those of backward dimensions.
+fn start_of(dims: &[Dim]) -> isize {
+    let lowest = dims
+        .iter()
+        .map(|dim| (dim.len as isize - 1) * dim.stride.min(0));
+    -lowest.sum::<isize>()
 }
 
 fn check<I: DrawnItems, O: Axes<I> + SinglePass<I>>(op: O, seed: u64) -> Result<(), Failed> {
@@ -207,8 +220,9 @@ fn check<I: DrawnItems, O: Axes<I> + SinglePass<I>>(op: O, seed: u64) -> Result<
             (_, 0 | 1) => compared * (got.len() - 1),
             _ => random.random_range(0..got.len()),
         };
-        let base = offset(kept, column);
-        let indices: Vec<usize> = (0..items).map(|i| base + offset(reduced, i)).collect();
+        let base = start_of(&dims) + offset(kept, column);
+        let indices = (0..items).map(|i| (base + offset(reduced, i)) as usize);
+        let indices: Vec<usize> = indices.collect();
         let wanted = whole::<I, O>(op, &input.gathered(&indices), 0, items)?;
         if got[column] != wanted {
             return Err(format!(

@@ -5,6 +5,8 @@
 //! there are no findings under any schedule, every segment has the bits of the single-pass kernel for its items, and no
 //! other memory has changed. Then some offsets are made bad, and the kernels must report the first of them.
 //!
+//! Other trials compare the bits of each segment among the others with those in another order, among more, and alone.
+//!
 //! By default there are few cases; with `WARPFOLD_TESTS=all`, many. `WARPFOLD_SEED=<number>` repeats the run with that
 //! seed.
 
@@ -19,13 +21,15 @@ use kernels_gpu::entry::{Segments, SinglePass};
 use kernels_gpu::op::{ArgMax, ArgMin, Max, MeanVariance, Min, Product, Sum, SumSquares, SumWide};
 use kernels_gpu::segments::{Layout, Shape, THREADS, combine, window_of};
 use kernels_gpu::tile::items_of_tile;
+use kernels_sim::Data;
 use kernels_sim::data::DrawnItems;
 use kernels_sim::kernels::{Histogram, Horner, Parity, Point, Spread, Volume};
 use kernels_sim::launch::{Array, launch};
-use kernels_sim::segments::{Drawn, KINDS, Kernels, reduce};
+use kernels_sim::segments::{Drawn, Input, KINDS, Kernels, Parts, reduce};
 use kernels_sim::share::Share;
 use libtest_mimic::{Arguments, Failed, Trial};
 use rand::rngs::StdRng;
+use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 
 static CASES: AtomicU64 = AtomicU64::new(0);
@@ -80,8 +84,28 @@ fn trials(seed: u64) -> Vec<Trial> {
         Parity => [u16; 3];
         Histogram => u8;
     }
+    macro_rules! batches {
+        ($($op:expr => $items:ty;)*) => { $(
+            trials.push(batches::<$items, _>($op, seed));
+        )* };
+    }
+    batches! {
+        Sum => f32;
+        Sum => f64;
+        SumWide => f16;
+        ArgMax => f32;
+        MeanVariance => f32;
+        Horner { x: 31 } => u32;
+        Volume => (f32, f64, i8);
+    }
     trials
 }
+
+/// The cases of all trials of batches, if all run. A case is a segment in two batches and alone.
+const BATCH_CASES: usize = 10_000;
+
+/// The trials of batches.
+const BATCH_TRIALS: usize = 7;
 
 fn trial<I: DrawnItems, O: Segments<I> + SinglePass<I> + Send>(op: O, seed: u64) -> Trial {
     Trial::test(format!("simulator {}", O::ENTRIES[0].name), move || {
@@ -124,6 +148,112 @@ fn check<I: DrawnItems, O: Segments<I> + SinglePass<I>>(op: O, seed: u64) -> Res
     let ended = reduce::<I, O>(&kernels, op, &drawn.input, &drawn.parts, &simulator);
     let checked = drawn.check_spoiled(first_bad, ended);
     checked.map_err(|wrong| format!("{wrong}; the first bad offset is {first_bad:?}").into())
+}
+
+/// A trial of segments in several batches.
+fn batches<I: DrawnItems, O: Segments<I> + Send>(op: O, seed: u64) -> Trial {
+    let name = O::ENTRIES[0].name;
+    Trial::test(format!("batches {name}"), move || {
+        let cases = match Share::of_environment(seed) {
+            Share::All => BATCH_CASES.div_ceil(BATCH_TRIALS),
+            Share::Fourth { .. } => 100,
+        };
+        let (mut done, mut seed) = (0, seed);
+        while done < cases {
+            done += in_batches::<I, O>(op, seed).map_err(|wrong| {
+                let why = wrong.message().unwrap_or("failed");
+                format!("{name}: {why} (seed {seed})")
+            })?;
+            seed = seed.wrapping_add(1);
+        }
+        CASES.fetch_add(done as u64, Ordering::Relaxed);
+        Ok(())
+    })
+}
+
+/// Compares random segments among each other with those in another order among others, and alone; the number of cases.
+fn in_batches<I: DrawnItems, O: Segments<I>>(op: O, seed: u64) -> Result<usize, Failed> {
+    let random = &mut StdRng::seed_from_u64(seed);
+    let kernels = Kernels::of::<I, O>();
+    let tile = items_of_tile::<I>();
+    let (count, most) = match random.random_range(0..8) {
+        0 => (4, 3 * tile),
+        1 => (12, 300),
+        2 | 3 => (60, 40),
+        _ => (250, 9),
+    };
+    let lens: Vec<usize> = (0..count).map(|_| random.random_range(0..=most)).collect();
+    let n = lens.iter().sum::<usize>() + 1;
+    let start = random.random_range(0..5);
+    let starts = [start, random.random_range(0..9), start];
+    let input = Input::draw::<I>(&kernels.window, Data::Rough, starts, n, seed);
+    let mut first = 0;
+    let ranges = lens.iter().map(|len| {
+        first += len;
+        first - len..first
+    });
+    let ranges: Vec<_> = ranges.collect();
+    let parts = |ends: Vec<i64>, random: &mut StdRng| match random.random_range(0..3) {
+        0 => Parts::U32(ends),
+        1 => Parts::I32(ends),
+        _ => Parts::Wide(ends),
+    };
+    let simulator = || {
+        let simulator = Simulator::new().check_all();
+        simulator.schedule(Schedule::Random(seed))
+    };
+    let reduced = |input: &Input, parts: &Parts| {
+        reduce::<I, O>(&kernels, op, input, parts, &simulator).map_err(|wrong| wrong.to_string())
+    };
+    let ends = ranges.iter().map(|range| range.end as i64);
+    let wanted = reduced(
+        &input,
+        &parts([0].into_iter().chain(ends).collect(), random),
+    )?;
+
+    let mut numbers: Vec<Option<usize>> = (0..count).map(Some).collect();
+    numbers.extend(vec![None; random.random_range(0..=count)]);
+    numbers.shuffle(random);
+    // Behind some items of no segment.
+    let mut indices = vec![0; random.random_range(0..9)];
+    let mut ends = vec![indices.len() as i64];
+    for number in &numbers {
+        let range = match number {
+            Some(number) => ranges[*number].clone(),
+            None => {
+                let first = random.random_range(0..n);
+                first..n.min(first + random.random_range(0..=most))
+            }
+        };
+        indices.extend(range);
+        ends.push(indices.len() as i64);
+    }
+    let got = reduced(&input.gathered(&indices), &parts(ends, random))?;
+    let differs = |number: usize, got: &[u8], how: &str| {
+        let wanted = &wanted[number];
+        format!(
+            "segment {number} of {count}, {} items: {got:?} {how}, not {wanted:?}",
+            lens[number]
+        )
+    };
+    for (got, number) in got.iter().zip(numbers) {
+        if let Some(number) = number
+            && *got != wanted[number]
+        {
+            return Err(differs(number, got, "in another batch").into());
+        }
+    }
+    for number in 0..count {
+        let mut indices = vec![0; random.random_range(0..9)];
+        let first = indices.len();
+        indices.extend(ranges[number].clone());
+        let ends = vec![first as i64, indices.len() as i64];
+        let got = reduced(&input.gathered(&indices), &parts(ends, random))?;
+        if got[0] != wanted[number] {
+            return Err(differs(number, &got[0], "alone").into());
+        }
+    }
+    Ok(count)
 }
 
 /// Combines random partials of segments that are too long for a test of the other kernels.

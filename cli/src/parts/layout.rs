@@ -48,7 +48,7 @@ pub enum Parts {
     Axes {
         shape: Vec<usize>,
         /// None in C order.
-        strides: Option<Vec<usize>>,
+        strides: Option<Vec<isize>>,
         axes: Vec<usize>,
         /// The number of items of each part.
         len: usize,
@@ -353,11 +353,11 @@ impl Axes {
     }
 
     /// The strides of an array in Fortran order.
-    fn strides(&self) -> Vec<usize> {
-        let mut stride = 1usize;
+    fn strides(&self) -> Vec<isize> {
+        let mut stride = 1isize;
         let strides = self.shape.iter().map(|len| {
             let own = stride;
-            stride = stride.saturating_mul(*len);
+            stride = stride.saturating_mul(isize::try_from(*len).unwrap_or(isize::MAX));
             own
         });
         strides.collect()

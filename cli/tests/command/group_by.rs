@@ -58,6 +58,11 @@ fn keys_of_any_value_and_floats() {
         answer(&[&words[..], &["--sorted"]].concat()),
         "-9223372036854775808 2.0 2.0\n-1 -2.5 1.5\n9223372036854775807 0.5 0.5\n"
     );
+    let counts = answer(&["group-by", &keys, &values, "--ops=count", "--sorted"]);
+    assert_eq!(
+        counts,
+        "-9223372036854775808 1\n-1 2\n9223372036854775807 1\n"
+    );
     let mut lines: Vec<String> = answer(&words).lines().map(str::to_string).collect();
     lines.sort();
     assert_eq!(lines.len(), 3);

@@ -14,8 +14,9 @@ impl Device {
     /// Reduces an array of `ndarray` along one axis by `op`: a result for each index of the other axes.
     ///
     /// It uploads the array, calls [`reduce_axis`](Self::reduce_axis) and waits. An array whose elements are adjacent in
-    /// memory is copied as it is, whatever the order of its axes is, and axes of stride 0 are not repeated. The elements of
-    /// any other view are first gathered on the host in C order, by one thread. The results have the same bits for every layout.
+    /// memory is copied as it is, whatever the order and direction of its axes are, and axes of stride 0 are not repeated. The
+    /// elements of any other view are first gathered on the host in C order, by one thread. The results have the same bits for
+    /// every layout.
     ///
     /// ```
     /// use ndarray::{Axis, array, s};
@@ -26,6 +27,7 @@ impl Device {
     /// assert_eq!(device.reduce_axis_of(&x, Axis(0), Sum)?, array![5, 7, 9]);
     /// assert_eq!(device.reduce_axis_of(&x.t(), Axis(0), Sum)?, array![6, 15]);
     /// assert_eq!(device.reduce_axis_of(&x.slice(s![.., ..2]), Axis(1), Max)?, array![Some(2), Some(5)]);
+    /// assert_eq!(device.reduce_axis_of(&x.slice(s![..;-1, ..]), Axis(1), Sum)?, array![15, 6]);
     ///
     /// let greatest = device.reduce_axis_of(&x, Axis(1), ArgMax)?;
     /// assert_eq!(greatest.mapv(|found| found.map(|found| found.index())), array![Some(2), Some(2)]);
@@ -95,24 +97,28 @@ impl Device {
                 stored.collapse_axis(Axis(axis), 0);
             }
         }
-        let has_order = stored.strides().iter().all(|stride| *stride >= 0);
-        let (elements, strides): (Cow<'_, [T]>, Vec<isize>) = match stored.as_slice_memory_order() {
-            Some(elements) if has_order => (elements.into(), stored.strides().to_vec()),
-            _ => {
+        let (elements, of_stored): (Cow<'_, [T]>, Vec<isize>) = match stored.as_slice_memory_order()
+        {
+            Some(elements) => (elements.into(), stored.strides().to_vec()),
+            None => {
                 let gathered = stored.as_standard_layout();
                 let strides = gathered.strides().to_vec();
                 (gathered.iter().copied().collect(), strides)
             }
         };
-        let strides = strides.iter().zip(array.strides());
-        let strides: Vec<usize> = strides
-            .map(|(stride, of_array)| match of_array {
-                0 => 0,
-                _ => stride.unsigned_abs(),
-            })
+        let strides = of_stored.iter().zip(array.strides());
+        let strides: Vec<isize> = strides
+            .map(|(stride, of_array)| if *of_array == 0 { 0 } else { *stride })
             .collect();
+        // The elements start with the one of the lowest address.
+        let backwards = array.shape().iter().zip(&strides);
+        let start = backwards.filter(|(_, stride)| **stride < 0);
+        let start = start
+            .map(|(len, stride)| (len - 1) * stride.unsigned_abs())
+            .sum();
         let x = self.upload(&elements)?;
-        self.reduce_axis(&x, Strided::new(array.shape(), &strides), axes, op)
+        let shape = Strided::new(array.shape(), &strides).starting_at(start);
+        self.reduce_axis(&x, shape, axes, op)
     }
 }
 

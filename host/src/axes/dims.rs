@@ -1,5 +1,7 @@
 //! The dimensions of an array: their checks, and as few of them as possible.
 
+use std::ops::Range;
+
 use kernels_gpu::axes::{Dim, MOST_DIMS};
 
 use crate::error::Error;
@@ -16,23 +18,37 @@ use crate::error::Error;
 /// // The first two columns of a matrix of two rows and three columns.
 /// let columns = Strided::new(&[2, 2], &[3, 1]);
 /// assert_eq!(device.reduce_axis(&x, columns, &[0], Sum)?, [5, 7]);
+/// // All columns, the last one first.
+/// let backwards = Strided::new(&[2, 3], &[3, -1]).starting_at(2);
+/// assert_eq!(device.reduce_axis(&x, backwards, &[0], Sum)?, [9, 7, 5]);
 /// # Ok::<(), warpfold::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Strided<'s> {
     shape: &'s [usize],
     /// None in C order.
-    strides: Option<&'s [usize]>,
+    strides: Option<&'s [isize]>,
+    start: usize,
 }
 
 impl<'s> Strided<'s> {
-    /// An array of these lengths and strides, outermost dimension first. It starts with the first item of its input. Strides
-    /// may have any order; with stride 0, all indices have the same item.
-    pub const fn new(shape: &'s [usize], strides: &'s [usize]) -> Self {
+    /// An array of these lengths and strides, outermost dimension first. Index 0 of all dimensions has the first item of the
+    /// input, or that of [`starting_at`](Self::starting_at).
+    ///
+    /// Strides may have any order. With stride 0, all indices have the same item; with a negative stride, the next index has
+    /// an item in front.
+    pub const fn new(shape: &'s [usize], strides: &'s [isize]) -> Self {
         Self {
             shape,
             strides: Some(strides),
+            start: 0,
         }
+    }
+
+    /// The same array with this item of the input at index 0 of all dimensions: the last item, if an array goes backwards.
+    pub const fn starting_at(mut self, item: usize) -> Self {
+        self.start = item;
+        self
     }
 }
 
@@ -41,6 +57,7 @@ impl<'s> From<&'s [usize]> for Strided<'s> {
         Self {
             shape,
             strides: None,
+            start: 0,
         }
     }
 }
@@ -82,7 +99,8 @@ impl List {
         if dim.len == 1 {
             return;
         }
-        let inner = dim.len.checked_mul(dim.stride);
+        // The length is at most `isize::MAX`, as the product of all of them.
+        let inner = dim.stride.checked_mul(dim.len as isize);
         match self.dims[..self.len].last_mut() {
             Some(outer) if inner == Some(outer.stride) => {
                 *outer = Dim {
@@ -103,6 +121,8 @@ impl List {
 pub(super) struct Dims {
     kept: List,
     reduced: List,
+    /// The lowest offset, and one more than the highest.
+    window: (usize, usize),
 }
 
 impl Dims {
@@ -136,8 +156,9 @@ impl Dims {
         };
         let columns = product(lens(false)).ok_or_else(overflow)?;
         let items = product(lens(true)).ok_or_else(overflow)?;
-        let strides = match array.strides {
-            None => {
+        let has_items = columns > 0 && items > 0;
+        let (strides, window) = match array.strides {
+            None if array.start == 0 => {
                 let all = columns.checked_mul(items).ok_or_else(overflow)?;
                 if all != n {
                     return Err(Error::ShapeLen {
@@ -146,9 +167,23 @@ impl Dims {
                         len: n,
                     });
                 }
-                c_order(shape)
+                (c_order(shape), (0, n))
             }
-            Some(strides) => checked(shape, strides, columns > 0 && items > 0, n)?,
+            None => {
+                columns.checked_mul(items).ok_or_else(overflow)?;
+                let strides = c_order(shape);
+                let array = Strided {
+                    strides: Some(&strides[..shape.len()]),
+                    ..array
+                };
+                (strides, array.window(has_items, n)?)
+            }
+            Some(given) => {
+                let mut strides = [0; MOST_DIMS];
+                let window = array.window(has_items, n)?;
+                strides[..given.len()].copy_from_slice(given);
+                (strides, window)
+            }
         };
         let mut kept = List {
             product: columns,
@@ -158,7 +193,7 @@ impl Dims {
             product: items,
             ..List::EMPTY
         };
-        if columns > 0 && items > 0 {
+        if has_items {
             for (axis, (&len, stride)) in shape.iter().zip(strides).enumerate() {
                 let list = if is_reduced[axis] {
                     &mut reduced
@@ -178,7 +213,11 @@ impl Dims {
                 stride: 0,
             });
         }
-        Ok(Self { kept, reduced })
+        Ok(Self {
+            kept,
+            reduced,
+            window,
+        })
     }
 
     /// The kept dimensions, outermost first.
@@ -201,9 +240,15 @@ impl Dims {
         self.reduced.product
     }
 
-    /// The length of a row, if the reduced axes are the rows of `n` adjacent items.
-    pub(super) fn rows(&self, n: usize) -> Option<usize> {
+    /// The items from the lowest to the highest offset. If there are none, all of the input.
+    pub(super) fn window(&self) -> Range<usize> {
+        self.window.0..self.window.1
+    }
+
+    /// The length of a row, if the reduced axes are the rows of the adjacent items of the [`window`](Self::window).
+    pub(super) fn rows(&self) -> Option<usize> {
         let (columns, items) = (self.columns(), self.items());
+        let n = self.window().len();
         let is_dense = columns > 0 && items > 0 && columns.checked_mul(items) == Some(n);
         let in_row = match self.reduced() {
             [] => true,
@@ -212,7 +257,7 @@ impl Dims {
         };
         let by_row = match self.kept() {
             [] => true,
-            [rows] => rows.stride == items,
+            [rows] => rows.stride == items as isize,
             _ => false,
         };
         (is_dense && in_row && by_row).then_some(items)
@@ -229,52 +274,50 @@ fn product(lens: impl Iterator<Item = usize> + Clone) -> Option<usize> {
 }
 
 /// The strides of an array in C order.
-fn c_order(shape: &[usize]) -> [usize; MOST_DIMS] {
+fn c_order(shape: &[usize]) -> [isize; MOST_DIMS] {
     let mut strides = [0; MOST_DIMS];
-    let mut stride = 1usize;
+    let mut stride = 1isize;
     for (own, len) in strides[..shape.len()].iter_mut().zip(shape).rev() {
         *own = stride;
         // Of an empty array, whose strides nobody needs, it may be anything.
-        stride = stride.wrapping_mul(*len);
+        stride = stride.wrapping_mul(*len as isize);
     }
     strides
 }
 
-/// These strides, or an error if there are too few or too many, or if they leave an array of `n` items.
-fn checked(
-    shape: &[usize],
-    strides: &[usize],
-    has_items: bool,
-    n: usize,
-) -> Result<[usize; MOST_DIMS], Error> {
-    if strides.len() != shape.len() {
-        return Err(Error::StridesLen {
-            strides: strides.len(),
-            dims: shape.len(),
-        });
-    }
-    let mut all = [0; MOST_DIMS];
-    all[..strides.len()].copy_from_slice(strides);
-    if !has_items {
-        return Ok(all);
-    }
-    let mut last = 0usize;
-    for (len, stride) in shape.iter().zip(strides) {
-        let own = (len - 1).checked_mul(*stride);
-        last = own
-            .and_then(|own| own.checked_add(last))
-            .ok_or_else(|| Error::ShapeOverflow {
+impl Strided<'_> {
+    /// The lowest offset and one more than the highest, or an error if there are too few or too many strides, or if an offset
+    /// is outside an array of `n` items. The strides are given.
+    fn window(&self, has_items: bool, n: usize) -> Result<(usize, usize), Error> {
+        let (shape, strides) = (self.shape, self.strides.unwrap_or_default());
+        if strides.len() != shape.len() {
+            return Err(Error::StridesLen {
+                strides: strides.len(),
+                dims: shape.len(),
+            });
+        }
+        if !has_items {
+            return Ok((0, n));
+        }
+        // It does not overflow: the lengths of the kept dimensions, and those of the reduced ones, have a product of at most
+        // 2^63 - 1, so the sum of all lengths less 1 is below 2^64 - 1, and a stride is at most 2^63.
+        let (mut low, mut high) = (self.start as i128, self.start as i128);
+        for (len, stride) in shape.iter().zip(strides) {
+            let last = (len - 1) as i128 * *stride as i128;
+            low += last.min(0);
+            high += last.max(0);
+        }
+        let item = if low < 0 { low } else { high };
+        match 0 <= low && high < n as i128 {
+            true => Ok((low as usize, high as usize + 1)),
+            false => Err(Error::StridedRange {
                 shape: shape.into(),
-            })?;
-    }
-    match last < n {
-        true => Ok(all),
-        false => Err(Error::StridedRange {
-            shape: shape.into(),
-            strides: strides.into(),
-            last,
-            len: n,
-        }),
+                strides: strides.into(),
+                start: self.start,
+                item,
+                len: n,
+            }),
+        }
     }
 }
 
@@ -282,13 +325,13 @@ fn checked(
 mod tests {
     use super::*;
 
-    fn dims(shape: &[usize], strides: &[usize], axes: &[usize]) -> (Vec<Dim>, Vec<Dim>) {
-        let array = Strided::new(shape, strides);
+    fn dims(shape: &[usize], strides: &[isize], axes: &[usize]) -> (Vec<Dim>, Vec<Dim>) {
+        let array = Strided::new(shape, strides).starting_at(usize::MAX / 2);
         let dims = Dims::new(array, axes, usize::MAX).unwrap();
         (dims.kept().to_vec(), dims.reduced().to_vec())
     }
 
-    fn dim(len: usize, stride: usize) -> Dim {
+    fn dim(len: usize, stride: isize) -> Dim {
         Dim { len, stride }
     }
 
@@ -304,13 +347,18 @@ mod tests {
         // All indices have the same item.
         let found = dims(&[2, 3], &[0, 0], &[0, 1]);
         assert_eq!(found, (vec![], vec![dim(6, 0)]));
+        // Backwards, both of them or one.
+        let found = dims(&[4, 3, 5], &[-15, -5, -1], &[2]);
+        assert_eq!(found, (vec![dim(12, -5)], vec![dim(5, -1)]));
+        let found = dims(&[4, 3, 5], &[15, -5, 1], &[0, 1]);
+        assert_eq!(found, (vec![dim(5, 1)], vec![dim(4, 15), dim(3, -5)]));
     }
 
     #[test]
     fn rows_are_found() {
         let rows = |shape: &[usize], axes: &[usize]| {
             let n = shape.iter().product();
-            Dims::new(shape.into(), axes, n).unwrap().rows(n)
+            Dims::new(shape.into(), axes, n).unwrap().rows()
         };
         assert_eq!(rows(&[4, 3, 5], &[1, 2]), Some(15));
         assert_eq!(rows(&[4, 3, 5], &[0, 1, 2]), Some(60));
@@ -319,6 +367,16 @@ mod tests {
         assert_eq!(rows(&[4, 3, 5], &[0]), None);
         assert_eq!(rows(&[], &[]), Some(1));
         assert_eq!(rows(&[4, 0], &[1]), None);
+        let part = |shape: &[usize], strides: &[isize], start: usize| {
+            let array = Strided::new(shape, strides).starting_at(start);
+            let dims = Dims::new(array, &[1], 100).unwrap();
+            (dims.rows(), dims.window())
+        };
+        assert_eq!(part(&[4, 5], &[5, 1], 30), (Some(5), 30..50));
+        assert_eq!(part(&[4, 5], &[-5, 1], 30), (None, 15..35));
+        assert_eq!(part(&[4, 5], &[5, -1], 30), (None, 26..46));
+        assert_eq!(part(&[4, 5], &[6, 1], 30), (None, 30..53));
+        assert_eq!(part(&[1, 5], &[-9, 1], 30), (Some(5), 30..35));
     }
 
     #[test]
@@ -336,8 +394,37 @@ mod tests {
         // The empty axis is among them.
         let found = Dims::new((&[huge, huge, 0]).into(), &[0], 0).unwrap();
         assert_eq!((found.columns(), found.items()), (0, huge));
-        let far = Strided::new(&[3, 3], &[usize::MAX / 2, 1]);
-        let found = Dims::new(far, &[0], 9).unwrap_err();
-        assert!(matches!(found, Error::ShapeOverflow { .. }), "{found:?}");
+    }
+
+    #[test]
+    fn the_first_item_outside_is_found() {
+        let item = |shape: &[usize], strides: &[isize], start: usize, n: usize| {
+            let array = Strided::new(shape, strides).starting_at(start);
+            match Dims::new(array, &[0], n) {
+                Err(Error::StridedRange { item, len, .. }) if len == n => Some(item),
+                Ok(_) => None,
+                Err(error) => panic!("{error}"),
+            }
+        };
+        assert_eq!(
+            item(&[3, 3], &[isize::MAX, 1], 0, 9),
+            Some((1 << 64) - 2 + 2)
+        );
+        assert_eq!(item(&[3, 3], &[isize::MIN, 1], 0, 9), Some(-(1 << 64)));
+        assert_eq!(item(&[2, 3], &[-3, 1], 3, 6), None);
+        assert_eq!(item(&[2, 3], &[-3, 1], 2, 6), Some(-1));
+        assert_eq!(item(&[2, 3], &[-3, 1], 3, 5), Some(5));
+        assert_eq!(item(&[2, 3], &[-3, -1], 5, 6), None);
+        assert_eq!(item(&[2, 3], &[-3, -1], 6, 6), Some(6));
+        // At both ends.
+        assert_eq!(item(&[9, 9], &[-3, 3], 5, 6), Some(-19));
+        let (most, far) = (isize::MAX as usize, isize::MIN);
+        let lowest = -((most as i128 - 1) << 64);
+        assert_eq!(item(&[most, most], &[far, far], 0, 1), Some(lowest));
+        let highest = (most as i128 - 1) * 2 * (most as i128) + usize::MAX as i128;
+        let found = item(&[most, most], &[isize::MAX; 2], usize::MAX, 1);
+        assert_eq!(found, Some(highest));
+        // Without items there is none.
+        assert_eq!(item(&[0, 3], &[-3, -1], 99, 6), None);
     }
 }

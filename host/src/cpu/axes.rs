@@ -1,6 +1,6 @@
 //! Reductions along axes on all cores, with the bits of [`reduce`](super::reduce) for the items of each result.
 
-use kernels_gpu::axes::Dim;
+use kernels_gpu::axes::{Dim, first_offset};
 use kernels_gpu::items::Items;
 use kernels_gpu::op::Op;
 use kernels_gpu::tile::{LANES, ROWS, has_slots, items_of_tile};
@@ -25,7 +25,7 @@ struct Columns<'a, 'd, I: Items, O> {
 }
 
 /// Reduces the items at the indices of `reduced`, for each index of `kept` in C order, into the elements of `output`. None of
-/// these dimensions is empty.
+/// these dimensions is empty. The items start with the one of the lowest offset.
 pub(crate) fn reduce_axes<I: Items, O: Op<I>>(
     op: O,
     items: Of<'_, I>,
@@ -39,12 +39,13 @@ pub(crate) fn reduce_axes<I: Items, O: Op<I>>(
         reduced,
         len: reduced.iter().map(|dim| dim.len).product(),
     };
+    let start = first_offset(kept, reduced) as isize;
     let task = (TASK_ITEMS / columns.len).max(FEWEST);
     let tasks = output.par_chunks_mut(task).enumerate();
     tasks.for_each(|(number, output)| {
         let first = number * task;
-        let bases: Vec<usize> = (first..first + output.len())
-            .map(|column| offset(kept, column))
+        let bases: Vec<isize> = (first..first + output.len())
+            .map(|column| start + offset(kept, column))
             .collect();
         let tiles = columns.len.div_ceil(items_of_tile::<I>());
         output.copy_from_slice(&columns.tiles(&bases, 0, tiles));
@@ -52,10 +53,10 @@ pub(crate) fn reduce_axes<I: Items, O: Op<I>>(
 }
 
 /// The offset of an index in C order.
-fn offset(dims: &[Dim], mut index: usize) -> usize {
+fn offset(dims: &[Dim], mut index: usize) -> isize {
     let mut offset = 0;
     for dim in dims.iter().rev() {
-        offset += index % dim.len * dim.stride;
+        offset += (index % dim.len) as isize * dim.stride;
         index /= dim.len;
     }
     offset
@@ -63,7 +64,7 @@ fn offset(dims: &[Dim], mut index: usize) -> usize {
 
 impl<I: Items, O: Op<I>> Columns<'_, '_, I, O> {
     /// Combines the tiles from `first` to `end` of the columns whose first items are at `bases`, as a binary tree.
-    fn tiles(&self, bases: &[usize], first: usize, end: usize) -> Vec<O::Acc> {
+    fn tiles(&self, bases: &[isize], first: usize, end: usize) -> Vec<O::Acc> {
         if end - first == 1 {
             return self.tile(bases, first);
         }
@@ -79,7 +80,7 @@ impl<I: Items, O: Op<I>> Columns<'_, '_, I, O> {
     }
 
     /// Reduces this tile of each column.
-    fn tile(&self, bases: &[usize], number: usize) -> Vec<O::Acc> {
+    fn tile(&self, bases: &[isize], number: usize) -> Vec<O::Acc> {
         match I::VECTOR {
             1 => self.by_vectors::<1>(bases, number),
             2 => self.by_vectors::<2>(bases, number),
@@ -90,7 +91,7 @@ impl<I: Items, O: Op<I>> Columns<'_, '_, I, O> {
         }
     }
 
-    fn by_vectors<const N: usize>(&self, bases: &[usize], number: usize) -> Vec<O::Acc> {
+    fn by_vectors<const N: usize>(&self, bases: &[isize], number: usize) -> Vec<O::Acc> {
         match I::IN_FLIGHT {
             1 => self.by_rows::<N, 1>(bases, number),
             2 => self.by_rows::<N, 2>(bases, number),
@@ -101,14 +102,14 @@ impl<I: Items, O: Op<I>> Columns<'_, '_, I, O> {
 
     fn by_rows<const N: usize, const K: usize>(
         &self,
-        bases: &[usize],
+        bases: &[isize],
         number: usize,
     ) -> Vec<O::Acc> {
         let first = number * items_of_tile::<I>();
         let end = self.len.min(first + items_of_tile::<I>());
-        let offsets: Vec<usize> = (first..end).map(|i| offset(self.reduced, i)).collect();
+        let offsets: Vec<isize> = (first..end).map(|i| offset(self.reduced, i)).collect();
         let columns = bases.iter().map(|base| {
-            let get = |i: usize| item::<I>(self.items, base + offsets[i]);
+            let get = |i: usize| item::<I>(self.items, (base + offsets[i]) as usize);
             if has_slots::<I, O>() {
                 self.by_slot::<N>(first, end - first, get)
             } else {

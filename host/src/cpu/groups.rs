@@ -1,15 +1,20 @@
 //! Groups of equal keys on the CPU: a hash table from a key to the number of its group.
 //!
-//! Groups are numbered in the order of their first items. The loop is sequential; what follows it, reductions of the
-//! groups' items, runs on all cores.
+//! Groups are numbered in the order of their first items. The loop is sequential; what follows it, the gathering of the
+//! groups' items and their reductions, runs on all cores.
 
 use kernels_gpu::groups::GroupKey;
+use rayon::prelude::*;
 
+use crate::element::Element;
 use crate::error::Error;
 use crate::host;
 
 /// An empty slot; otherwise a slot has the number of a group.
 const EMPTY: u32 = u32::MAX;
+
+/// The fewest values that a core gathers.
+const MIN_LEN: usize = 1 << 14;
 
 /// The slots of the first table.
 const FIRST_SLOTS: usize = 1 << 10;
@@ -80,6 +85,18 @@ pub(crate) fn order_of_groups(
         *at += 1;
     }
     Ok((items, offsets))
+}
+
+/// The values of these items.
+///
+/// # Errors
+///
+/// [`Error::OutOfHostMemory`].
+pub(crate) fn gather<T: Element>(values: &[T], items: &[u32]) -> Result<Vec<T>, Error> {
+    let mut gathered = host::copy(values)?;
+    let pairs = gathered.par_iter_mut().zip(items).with_min_len(MIN_LEN);
+    pairs.for_each(|(to, item)| *to = values[*item as usize]);
+    Ok(gathered)
 }
 
 #[cfg(test)]

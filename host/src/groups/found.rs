@@ -35,6 +35,9 @@ impl<K: GroupKey> Groups<K> {
     ///
     /// [`Error::OutOfMemory`], [`Error::OutOfHostMemory`], [`Error::Cuda`], [`Error::Deferred`].
     pub fn counts(&self) -> Result<Vec<u64>, Error> {
+        if let Some(order) = self.order.get() {
+            return arranged::lengths(View::from(&order.offsets), &self.device);
+        }
         let counts = self.device.count_by_key(self.indices(), self.len())?;
         Ok(counts.cells)
     }
@@ -112,7 +115,8 @@ impl<K: GroupKey> Groups<K> {
     /// reproducible. Indices, such as those of [`ArgMax`](crate::ArgMax), count the items of the group.
     ///
     /// The first call sorts the items by their groups, in as many passes as the number of groups has bytes. The order is kept
-    /// for the next calls: 4 bytes for each item.
+    /// for the next calls: 4 bytes for each item. Each call brings the values into that order; for several operators of the
+    /// same values, [`arrange`](Self::arrange) does it once.
     ///
     /// # Errors
     ///
@@ -193,15 +197,7 @@ impl<K: GroupKey> Groups<K> {
     ) -> Result<Buffer<O::Acc>, Error> {
         self.device
             .check_group_values::<T, O>(self.items(), values)?;
-        let mut output = match self.device.backend() {
-            backend @ Backend::Cpu(_) => {
-                Buffer::host(backend, host::filled(self.len(), op.identity())?)
-            }
-            Backend::Gpu(queue) => {
-                let memory = DeviceMemory::filled(queue, self.len(), 0)?;
-                Buffer::device(queue, self.len(), memory)
-            }
-        };
+        let mut output = arranged::identities::<T, O>(op, self.len(), &self.device)?;
         self.store::<T, O>(values, op, output.all_mut().into_location())?;
         Ok(output)
     }
@@ -221,10 +217,7 @@ impl<K: GroupKey> Groups<K> {
         let n = self.items();
         match (values.location(), View::from(items).location()) {
             (Location::Host(values), Location::Host(items)) => {
-                let mut sorted = host::copy(values)?;
-                for (to, item) in sorted.iter_mut().zip(items) {
-                    *to = values[*item as usize];
-                }
+                let sorted = cpu::gather(values, items)?;
                 let sorted = View::of_slice(self.device.backend(), &sorted);
                 self.device
                     .store_parts::<T, u32, O>(sorted, n, parts, op, output, None)
@@ -246,12 +239,16 @@ impl<K: GroupKey> Groups<K> {
         }
     }
 
-    /// The order of the items, which the first call computes. There is at least one item.
-    fn order(&self) -> Result<&Order, Error> {
+    /// The order of the items, which the first call computes.
+    pub(super) fn order(&self) -> Result<&Order, Error> {
         if let Some(order) = self.order.get() {
             return Ok(order);
         }
         let order = match (self.indices().location(), self.device.backend()) {
+            _ if self.is_empty() => Order {
+                items: self.device.alloc(0)?,
+                offsets: self.device.upload(&[0])?,
+            },
             (Location::Host(indices), backend @ Backend::Cpu(_)) => {
                 let (items, offsets) = cpu::order_of_groups(indices, self.len())?;
                 Order {

@@ -20,6 +20,7 @@ fn main() -> ExitCode {
     trials.extend(suite::on("simulator", Ok(simulated)));
     trials.extend(suite::of_comparisons());
     trials.push(suite::order::with_numpy());
+    trials.push(suite::parts_by_numpy::trial());
     trials.extend([1, 20, 58, 132, 148].map(of_multiprocessors));
     let conclusion = libtest_mimic::run(&arguments, trials);
     let left = cuda_sim_driver::allocated_bytes();

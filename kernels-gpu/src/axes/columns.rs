@@ -127,9 +127,10 @@ impl<I: Items, O: Op<I>> Job<'_, I, O> {
         let exists = vector < shape.vectors as usize && tile < shape.tiles as usize;
         let mut values = [op.identity(); W];
         if exists {
+            let offset = (shape.first as usize).wrapping_add(kept.offset(vector));
             let part = Part::<I, O> {
                 op,
-                items: Column::new(arrays, shape, words, kept.offset(vector), tile),
+                items: Column::new(arrays, shape, words, offset, tile),
                 first: tile * items_of_tile::<I>(),
                 number,
                 log_threads,
@@ -167,7 +168,7 @@ impl<I: Items, O: Op<I>> Job<'_, I, O> {
 struct Column<I: Items> {
     arrays: I::Arrays,
     len: usize,
-    /// The offset of item 0; wraps, if the offset of a run's start is below that of its first item.
+    /// The offset of item 0; wraps, if the offset of a run's start is below that of its first item, or strides are negative.
     base: usize,
     dims: Dims,
 }
@@ -202,7 +203,8 @@ impl<I: Items> Column<I> {
                 last,
                 stride: words.get(DIM_WORDS as u32 * last + 2) as usize,
             };
-            base = (base + dims.offset(first)).wrapping_sub(first * stride);
+            let of_run = base.wrapping_add(dims.offset(first));
+            base = of_run.wrapping_sub(first.wrapping_mul(stride));
             last = shape.kept;
         }
         Self {
@@ -340,7 +342,7 @@ impl<I: Items, O: Op<I>, const N: usize, const K: usize> Share<I, O, Column<I>, 
                 let index = |i: usize| self.first_of(row + i / N) + part * PART + i % N;
                 let mut items = [[zero::<I>(); W]; PART];
                 unrolled!(|i < PART| if self.is_item(index(i)) {
-                    items[i] = I::vector(arrays, base.wrapping_add(index(i) * dims.stride));
+                    items[i] = I::vector(arrays, base.wrapping_add(index(i).wrapping_mul(dims.stride)));
                 });
                 compiler_barrier();
                 if O::ABSORBS && N >= PART && self.is_item(index(PART - 1)) {

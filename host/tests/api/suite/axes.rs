@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use libtest_mimic::Failed;
 use rand::rngs::SmallRng;
-use rand::seq::SliceRandom;
+use rand::seq::{IndexedRandom, SliceRandom};
 use rand::{RngExt, SeedableRng};
 use warpfold::{
     ArgMax, ArgMin, Axes, Determinism, Device, Error, Max, MeanVariance, Min, Product, SinglePass,
@@ -25,6 +25,7 @@ pub fn tests() -> Vec<Test> {
         Test::new("axes: empty ones", empty),
         Test::new("axes: indices are those along the axis", indices),
         Test::new("axes: strided arrays", strided),
+        Test::new("axes: arrays backwards", backwards),
         Test::new("axes: bad arguments", bad_arguments),
         Test::new("axes: into a buffer", into),
     ];
@@ -131,7 +132,7 @@ fn indices(device: &Device) -> Result<(), Failed> {
 
 fn strided(device: &Device) -> Result<(), Failed> {
     let x = device.upload(&[1i32, 2, 3, 4, 5, 6])?;
-    let sum = |shape: &[usize], strides: &[usize], axes: &[usize]| {
+    let sum = |shape: &[usize], strides: &[isize], axes: &[usize]| {
         device.reduce_axis(&x, Strided::new(shape, strides), axes, Sum)
     };
     is(sum(&[3, 2], &[1, 3], &[0])?, vec![6, 15], "a transpose")?;
@@ -140,6 +141,60 @@ fn strided(device: &Device) -> Result<(), Failed> {
     is(sum(&[3], &[2], &[0])?, vec![9], "every other item")?;
     is(sum(&[3], &[2], &[])?, vec![1, 3, 5], "every other item")?;
     is(sum(&[4, 2], &[0, 1], &[0])?, vec![4, 8], "repeated items")
+}
+
+/// NumPy's `x[::-1]`, and so on.
+fn backwards(device: &Device) -> Result<(), Failed> {
+    let x = device.upload(&[1i32, 2, 3, 4, 5, 6])?;
+    let of = |shape: &[usize], strides: &[isize], start: usize, axes: &[usize]| {
+        let array = Strided::new(shape, strides).starting_at(start);
+        device.reduce_axis(&x, array, axes, Sum)
+    };
+    is(of(&[6], &[-1], 5, &[])?, vec![6, 5, 4, 3, 2, 1], "x[::-1]")?;
+    is(of(&[6], &[-1], 5, &[0])?, vec![21], "x[::-1].sum()")?;
+    is(of(&[2], &[-2], 4, &[])?, vec![5, 3], "x[4:1:-2]")?;
+    is(
+        of(&[2, 3], &[-3, 1], 3, &[1])?,
+        vec![15, 6],
+        "y[::-1].sum(1)",
+    )?;
+    is(
+        of(&[2, 3], &[3, -1], 2, &[0])?,
+        vec![9, 7, 5],
+        "y[:, ::-1].sum(0)",
+    )?;
+    is(
+        of(&[2, 3], &[3, -1], 2, &[1])?,
+        vec![6, 15],
+        "y[:, ::-1].sum(1)",
+    )?;
+    is(of(&[2, 3], &[-3, -1], 5, &[0])?, vec![9, 7, 5], "both")?;
+    is(
+        of(&[3, 2], &[-1, -3], 5, &[1])?,
+        vec![9, 7, 5],
+        "a transpose",
+    )?;
+    is(
+        of(&[4, 2], &[0, -1], 3, &[0])?,
+        vec![16, 12],
+        "repeated items",
+    )?;
+    let array = Strided::new(&[2, 3], &[3, -1]).starting_at(2);
+    let found = device.reduce_axis(&x, array, &[1], ArgMax)?;
+    let found: Vec<_> = found.into_iter().flatten().collect();
+    let found = found.iter().map(|found| (found.value(), found.index()));
+    is(
+        found.collect(),
+        vec![(3, 0), (6, 0)],
+        "indices are those of the view",
+    )?;
+    // Without strides, the array is in C order from there.
+    let part = Strided::from(&[2, 2]).starting_at(1);
+    is(
+        device.reduce_axis(&x, part, &[1], Sum)?,
+        vec![5, 9],
+        "a part",
+    )
 }
 
 fn bad_arguments(device: &Device) -> Result<(), Failed> {
@@ -166,7 +221,7 @@ fn bad_arguments(device: &Device) -> Result<(), Failed> {
     )?;
     is(
         of(&[2, 4], &[0]),
-        "shape [2, 4] has 8 items, but the array has 6; the numbers must be equal".into(),
+        "shape [2, 4] has 8 items, but the array has 6; both must be equal".into(),
         "a shape of another length",
     )?;
     is(
@@ -174,16 +229,46 @@ fn bad_arguments(device: &Device) -> Result<(), Failed> {
         "shape [1099511627776, 1099511627776] has more items than a 64-bit number can count".into(),
         "a shape that overflows",
     )?;
-    let strided = |shape: &[usize], strides: &[usize]| {
-        text(device.reduce_axis(&x, Strided::new(shape, strides), &[0], Sum))
+    let strided = |shape: &[usize], strides: &[isize], start: usize| {
+        let array = Strided::new(shape, strides).starting_at(start);
+        text(device.reduce_axis(&x, array, &[0], Sum))
+    };
+    let reaches = |strides: &str, start: usize, item: &str| {
+        format!(
+            "shape [2, 3] with strides {strides} from item {start} on reaches item {item}, but the array has 6 items"
+        )
     };
     is(
-        strided(&[2, 3], &[4, 1]),
-        "shape [2, 3] with strides [4, 1] reaches item 6, but the array has 6 items".into(),
-        "a strided array with an item outside its buffer",
+        strided(&[2, 3], &[4, 1], 0),
+        reaches("[4, 1]", 0, "6"),
+        "an item behind the buffer",
     )?;
     is(
-        strided(&[2, 3], &[3]),
+        strided(&[2, 3], &[-3, 1], 2),
+        reaches("[-3, 1]", 2, "-1"),
+        "an item in front of the buffer",
+    )?;
+    is(
+        strided(&[2, 3], &[-3, -1], 6),
+        reaches("[-3, -1]", 6, "6"),
+        "a start behind the buffer",
+    )?;
+    is(
+        strided(&[2, 3], &[isize::MIN, 1], usize::MAX),
+        reaches(
+            "[-9223372036854775808, 1]",
+            usize::MAX,
+            "18446744073709551617",
+        ),
+        "offsets that overflow",
+    )?;
+    is(
+        text(device.reduce_axis(&x, Strided::from(&[2, 3]).starting_at(1), &[0], Sum)),
+        reaches("[3, 1]", 1, "6"),
+        "C order behind the buffer",
+    )?;
+    is(
+        strided(&[2, 3], &[3], 0),
         "1 strides for an array of 2 dimensions; each dimension needs one".into(),
         "too few strides",
     )?;
@@ -261,7 +346,9 @@ fn random_cases(device: &Device) -> Result<(), Failed> {
 struct Case {
     shape: Vec<usize>,
     /// None in C order.
-    strides: Option<Vec<usize>>,
+    strides: Option<Vec<isize>>,
+    /// The index of the item at index 0 of all dimensions.
+    start: usize,
     axes: Vec<usize>,
     /// The number of items of the input.
     n: usize,
@@ -286,6 +373,7 @@ impl Case {
         let mut case = Self {
             shape,
             strides: None,
+            start: 0,
             axes,
             n,
         };
@@ -301,37 +389,48 @@ impl Case {
         order.shuffle(random);
         let mut strides = vec![0; count];
         let (mut stride, mut last) = (1, 0);
+        let backwards = *[0.0, 0.0, 0.5, 1.0].choose(random).expect("not empty");
         for axis in order {
             if random.random_range(0..10) == 0 {
                 continue;
             }
-            strides[axis] = stride + random.random_range(0..2) * random.random_range(0..2);
-            last += (self.shape[axis] - 1) * strides[axis];
-            stride = stride.max(strides[axis] * self.shape[axis]);
+            let own = stride + random.random_range(0..2) * random.random_range(0..2);
+            let length = (self.shape[axis] - 1) * own;
+            last += length;
+            stride = stride.max(own * self.shape[axis]);
+            strides[axis] = own as isize;
+            if random.random_bool(backwards) {
+                strides[axis] = -strides[axis];
+                self.start += length;
+            }
         }
-        self.n = last + 1 + random.random_range(0..3);
+        let before = random.random_range(0..2) * random.random_range(0..5);
+        self.start += before;
+        self.n = before + last + 1 + random.random_range(0..3);
         self.strides = Some(strides);
     }
 
     /// The offsets of the items of each result, in C order.
     fn columns(&self) -> Vec<Vec<usize>> {
-        let c_order = |axis: usize| self.shape[axis + 1..].iter().product();
+        let c_order = |axis: usize| self.shape[axis + 1..].iter().product::<usize>() as isize;
         let stride = |axis: usize| match &self.strides {
             Some(strides) => strides[axis],
             None => c_order(axis),
         };
         let offsets = |is_reduced: bool| {
-            let mut offsets = vec![0];
+            let mut offsets = vec![0isize];
             for (axis, len) in self.shape.iter().enumerate() {
                 if self.axes.contains(&axis) == is_reduced {
-                    let inner = |outer: usize| (0..*len).map(move |i| outer + i * stride(axis));
+                    let stride = stride(axis);
+                    let inner = |outer: isize| (0..*len as isize).map(move |i| outer + i * stride);
                     offsets = offsets.into_iter().flat_map(inner).collect();
                 }
             }
             offsets
         };
         let items = offsets(true);
-        let column = |base: usize| items.iter().map(|item| base + item).collect();
+        let item = |offset: isize| self.start.checked_add_signed(offset).expect("in the array");
+        let column = |base: isize| items.iter().map(|offset| item(base + offset)).collect();
         offsets(false).into_iter().map(column).collect()
     }
 
@@ -351,7 +450,7 @@ impl Case {
         let x = x.view(skipped..)?;
         let shape = match &self.strides {
             None => Strided::from(&self.shape),
-            Some(strides) => Strided::new(&self.shape, strides),
+            Some(strides) => Strided::new(&self.shape, strides).starting_at(self.start),
         };
         let columns = self.columns();
         let mut output = device.alloc::<O::Acc>(columns.len())?;

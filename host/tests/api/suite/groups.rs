@@ -35,6 +35,7 @@ pub fn tests() -> Vec<Test> {
         Test::new("groups: a table that grows", growth),
         Test::new("groups: operators and elements", operators),
         Test::new("groups: into buffers", into_buffers),
+        Test::new("groups: arranged values", arranged),
         Test::new("groups: bad arguments", bad_arguments),
         Test::new("groups: on several streams", streams),
     ];
@@ -210,9 +211,18 @@ fn check<K: GroupKey + Debug>(device: &Device, keys: &[K], slots: usize) -> Resu
 
     let groups = unsorted.sort()?;
     is(groups.keys().download()?, all.clone(), "sorted keys")?;
-    is(groups.counts()?, counts, "counts")?;
+    is(groups.counts()?, counts.clone(), "counts")?;
     let sums = groups.reduce(&x, Sum)?.into_iter().map(f32::to_bits);
-    is(sums.collect(), wanted, "sums of f32")?;
+    is(sums.collect(), wanted.clone(), "sums of f32")?;
+    let arranged = groups.arrange(&x)?;
+    let sums = arranged.reduce(Sum)?.into_iter().map(f32::to_bits);
+    is(sums.collect(), wanted, "sums of arranged f32")?;
+    is(
+        arranged.counts()?,
+        counts.clone(),
+        "counts of arranged values",
+    )?;
+    is(groups.counts()?, counts, "counts by the order")?;
     is(groups.reduce(&y, Sum)?, integers.clone(), "sums of i32")?;
     is(groups.combine(&y, Sum)?, integers.clone(), "combined i32")?;
 
@@ -285,6 +295,69 @@ fn into_buffers(device: &Device) -> Result<(), Failed> {
         Err(Error::ViewRange { .. }) => Ok(()),
         other => Err(format!("{other:?} for too few elements").into()),
     }
+}
+
+fn arranged(device: &Device) -> Result<(), Failed> {
+    let keys = device.upload(&[30u64, 10, 30, 20, 10])?;
+    let groups = device.group(&keys)?.sort()?;
+    let values = device.upload(&[0.0f64, 1.5, 2.0, 4.0, 8.0, 16.0])?;
+    let arranged = groups.arrange(values.view(1..)?)?;
+    is((arranged.len(), arranged.is_empty()), (3, false), "lengths")?;
+    let sorted = arranged.values().download()?;
+    is(sorted, vec![2.0, 16.0, 8.0, 1.5, 4.0], "values")?;
+    is(arranged.offsets().download()?, vec![0, 2, 3, 5], "offsets")?;
+    is(arranged.counts()?, vec![2, 1, 2], "counts")?;
+    is(arranged.reduce(Sum)?, vec![18.0, 8.0, 5.5], "sums")?;
+    let least = vec![Some(2.0), Some(8.0), Some(1.5)];
+    is(arranged.reduce(Min)?, least, "minima")?;
+    let indices = arranged.reduce(ArgMax)?.into_iter().flatten();
+    let indices: Vec<u64> = indices.map(|found| found.index()).collect();
+    is(
+        indices,
+        vec![1, 0, 1],
+        "indices count the items of the group",
+    )?;
+    let means = arranged.reduce(MeanVariance)?.into_iter().flatten();
+    let means: Vec<f64> = means.map(|moments| moments.mean()).collect();
+    is(means, vec![9.0, 8.0, 2.75], "means")?;
+    let mut sums = device.upload(&[7.0f64; 5])?;
+    arranged.reduce_into(Sum, sums.view_mut(1..)?)?;
+    is(
+        sums.download()?,
+        vec![7.0, 18.0, 8.0, 5.5, 7.0],
+        "sums in a buffer",
+    )?;
+    match arranged.reduce_into(Sum, sums.view_mut(..2)?) {
+        Err(Error::ViewRange { .. }) => {}
+        other => return Err(format!("{other:?} for too few elements").into()),
+    }
+    // Elements of 3 bytes are moved in parts.
+    let triples = device.upload(&[[1u8, 2, 3], [4, 5, 6], [7, 8, 9], [1, 1, 1], [2, 2, 2]])?;
+    let triples = groups.arrange(&triples)?.values().download()?;
+    let wanted = vec![[4, 5, 6], [2, 2, 2], [1, 1, 1], [1, 2, 3], [7, 8, 9]];
+    is(triples, wanted, "values of 3 bytes")?;
+
+    let lengths = Error::KeysAndValues {
+        keys: 5,
+        values: 6,
+        arrays: 1,
+    };
+    is(
+        groups.arrange(&values).err(),
+        Some(lengths),
+        "too many values",
+    )?;
+    let elsewhere = Device::cpu().upload(&[1.0f64; 5])?;
+    match groups.arrange(&elsewhere) {
+        Err(Error::OtherDevice { .. }) => {}
+        other => return Err(format!("{other:?} for values of another device").into()),
+    }
+    let none = device.group(&device.upload::<u32>(&[])?)?;
+    let nothing = none.arrange(&device.upload::<f32>(&[])?)?;
+    is((nothing.len(), nothing.is_empty()), (0, true), "no groups")?;
+    is(nothing.counts()?, vec![], "no counts")?;
+    is(nothing.reduce(Sum)?, vec![], "no sums")?;
+    is(nothing.offsets().download()?, vec![0], "no segments")
 }
 
 fn bad_arguments(device: &Device) -> Result<(), Failed> {

@@ -3,6 +3,7 @@
 mod algorithms;
 mod answers;
 mod axes;
+mod batches;
 mod bounds;
 mod calls;
 mod compare;
@@ -13,9 +14,12 @@ mod exact;
 mod groups;
 mod items;
 mod keyed;
+mod levels;
 mod moving;
 mod number;
 pub mod order;
+#[allow(dead_code, reason = "not for GPUs: there may be no Python")]
+pub mod parts_by_numpy;
 mod runs;
 mod segments;
 mod statistics;
@@ -73,6 +77,8 @@ pub fn on(device_name: &str, device: Result<Device, &'static str>) -> Vec<Trial>
         runs::tests(),
         segments::tests(),
         axes::tests(),
+        batches::tests(),
+        levels::tests(),
         threads::tests(),
         order::tests(),
     ];

@@ -251,6 +251,7 @@ fn rough(random: &mut SmallRng) -> f64 {
 drawn! {
     i8: |random| random.random();
     u16: |random| random.random();
+    u32: |random| random.random();
     i32: |random| random.random();
     i64: |random| random.random();
     f16: |random| f16::from_f64(rough(random) / 4096.0);
