@@ -14,8 +14,8 @@ const ENTRY: &str = "entry";
 /// instructions.
 const SHARED: [&str; 3] = [ENTRY, "needs", "device"];
 
-/// A module that is copied with another one, which uses its private items.
-const TOGETHER: (&str, &str) = ("tile", "segments");
+/// A module that is copied with others, which use its private items.
+const TOGETHER: (&str, [&str; 2]) = ("tile", ["segments", "axes"]);
 
 /// The operators of `kernels-sim`, which implement a copy's own traits.
 pub const FOREIGN: &str = include_str!("foreign.rs");
@@ -76,8 +76,9 @@ impl Tree {
     pub fn copies(&self, name: &str, changed: Option<&str>) -> bool {
         let uses = self.uses();
         let sees = |name: &str, changed| name == changed || uses[name].contains(changed);
-        let (private, user) = TOGETHER;
-        let is_copied = |changed| sees(name, changed) || (name == private && sees(user, changed));
+        let (private, users) = TOGETHER;
+        let is_used = |changed| users.iter().any(|user| sees(user, changed));
+        let is_copied = |changed| sees(name, changed) || (name == private && is_used(changed));
         !SHARED.contains(&name) && changed.map(module).is_none_or(is_copied)
     }
 
