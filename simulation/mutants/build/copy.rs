@@ -115,7 +115,7 @@ impl Tree {
             root += &format!("pub mod {name};\n");
             for (file, text) in &self.0 {
                 if module(file) == name {
-                    write(&folder.join(file), &text.replace("crate::", path));
+                    write(&folder.join(file), &moved(text, path));
                 }
             }
         }
@@ -141,10 +141,7 @@ impl Tree {
             let (file, _) = item.split_once("::").expect("it is of a file");
             inner += &format!("mod {file};\npub(crate) use {item}\n");
             let file = format!("{name}/{file}.rs");
-            write(
-                &folder.join(&file),
-                &self.file(&file).replace("crate::", path),
-            );
+            write(&folder.join(&file), &moved(self.file(&file), path));
         }
         if inner.is_empty() {
             return format!("pub use kernels_gpu::{name};\n");
@@ -180,6 +177,12 @@ impl Tree {
             }
         }
     }
+}
+
+/// The text of a file, with the names that it has in a copy with the path `module`.
+fn moved(text: &str, module: &str) -> String {
+    text.replace("crate::", module)
+        .replace("kernels_gpu_macros::", "kernels_gpu::prelude::")
 }
 
 /// The module of a file: `"harris"` for `harris/reduce_0.rs`.

@@ -60,7 +60,7 @@ pub const SOURCE: Source = Source {
             "last_tiles_left_out",
             "the number of jobs is rounded down",
             "self.groups * self.tiles.div_ceil(tiles as u64)",
-            "self.groups * (self.tiles / tiles as u64).max(1)",
+            "self.groups * (self.tiles / tiles as u64)",
         ),
         mutant(
             "adjacent_lanes_overlap",

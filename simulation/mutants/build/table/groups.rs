@@ -97,7 +97,7 @@ pub const SOURCE: Source = Source {
             "{
                     let owner = owners.get_atomic(bin);
                     if owner == Self::EMPTY {
-                        owners.set_atomic(bin, self);
+                        owners.set(bin, self);
                     }
                     owner
                 }",

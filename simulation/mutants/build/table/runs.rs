@@ -159,7 +159,7 @@ pub const SOURCE: Source = Source {
             "Shuffle::Idx((lane + 1) % WARP_SIZE)",
         ),
         mutant(
-            "vectors_behind_the_end",
+            "vectors_of_the_last_part",
             "loads vectors of a part that is not whole",
             " && Self::KEYS <= n - self.first;",
             ";",
