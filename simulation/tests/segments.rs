@@ -15,7 +15,7 @@ use kernels_gpu::entry::{Segments, SinglePass};
 use kernels_gpu::op::{ArgMax, ArgMin, Max, MeanVariance, Min, Product, Sum, SumSquares, SumWide};
 use kernels_gpu::segments::{Layout, Shape, THREADS, combine, window_of};
 use kernels_gpu::tile::items_of_tile;
-use kernels_sim::data::DrawnItems;
+use kernels_sim::data::{DrawnItems, rough};
 use kernels_sim::kernels::{Histogram, Horner, Parity, Point, Spread, Volume};
 use kernels_sim::launch::{Array, launch};
 use kernels_sim::segments::{Drawn, KINDS, Kernels, reduce};
@@ -106,7 +106,7 @@ fn several_rounds(seed: u64) -> Result<(), Failed> {
     let mut wanted = vec![];
     for segment in 0..count {
         let cell = (segment * row + segment) / tile;
-        let mut level: Vec<f32> = (0..tiles).map(|_| random.random_range(-1.0..1.0)).collect();
+        let mut level: Vec<f32> = (0..tiles).map(|_| rough(random)).collect();
         partials[cell] = level[0];
         let others = layout.cells + cell + 1;
         partials[others..][..tiles - 1].copy_from_slice(&level[1..]);

@@ -17,6 +17,9 @@ pub const KINDS: u64 = 8;
 /// The columns of a case that are compared, if it has more.
 const COMPARED: usize = 24;
 
+/// The most adjacent columns of a vector.
+const VECTOR: usize = 4;
+
 /// A case: dimensions, and an array whose strides have any order, with gaps, or are 0.
 pub struct Drawn {
     /// The items.
@@ -36,12 +39,21 @@ impl Drawn {
     /// Draws a case of a kind for an entry.
     pub fn draw<I: DrawnItems>(entry: &Entry, kind: u64, seed: u64) -> Self {
         let mut random = StdRng::seed_from_u64(seed);
-        let (kept, reduced) = lens::<I>(&mut random, kind);
+        let (mut kept, reduced) = lens::<I>(&mut random, kind);
+        // Often, the innermost kept dimension is in vectors of adjacent columns.
+        let in_vectors = random.random();
+        if let Some(inner) = kept.last_mut().filter(|_| in_vectors) {
+            *inner = inner.next_multiple_of(VECTOR);
+        }
+        let first = kept.len().checked_sub(1).filter(|_| in_vectors);
         let lens = [kept.as_slice(), &reduced].concat();
-        let (mut dims, n) = strides(&mut random, &lens);
+        let (mut dims, n) = strides(&mut random, &lens, first);
         let reduced = dims.split_off(kept.len());
         // Several arrays with the same alignment, or with others.
-        let start = random.random_range(0..5);
+        let start = match in_vectors {
+            true => random.random_range(0..2) * random.random_range(0..5),
+            false => random.random_range(0..5),
+        };
         let apart = random.random_range(0..2) * random.random_range(0..4);
         let data = [Data::Rough, Data::Rough, Data::Zeroes][random.random_range(0..3)];
         let starts = [start, start + apart, start];
@@ -124,21 +136,29 @@ fn lens<I: Items>(random: &mut StdRng, kind: u64) -> (Vec<usize>, Vec<usize>) {
     }
 }
 
-/// Strides for these lengths in any order, some with gaps or 0, and the number of items that they span.
-fn strides(random: &mut StdRng, lens: &[usize]) -> (Vec<Dim>, usize) {
+/// Strides for these lengths in any order, some with gaps or 0, and the number of items that they span. Dimension `first`, if
+/// there is one, has the smallest stride, and the others those of vectors.
+fn strides(random: &mut StdRng, lens: &[usize], first: Option<usize>) -> (Vec<Dim>, usize) {
     let mut order: Vec<usize> = (0..lens.len()).collect();
     match random.random_range(0..3) {
         0 => order.reverse(),
         1 => {}
         _ => order.shuffle(random),
     }
+    let mut unit = 1;
+    if let Some(first) = first {
+        order.retain(|axis| *axis != first);
+        order.insert(0, first);
+        unit = VECTOR;
+    }
     let mut dims = vec![Dim { len: 1, stride: 0 }; lens.len()];
     let (mut stride, mut last) = (1, 0);
     for axis in order {
         let len = lens[axis];
         let own = match random.random_range(0..12) {
+            _ if Some(axis) == first => 1,
             0 => 0,
-            1 => stride + random.random_range(0..3),
+            1 => stride + random.random_range(0..3) * unit,
             _ => stride,
         };
         dims[axis] = Dim { len, stride: own };

@@ -8,6 +8,7 @@ use kernels_gpu::tile::items_of_tile;
 use rand::RngExt;
 use rand::rngs::StdRng;
 
+use crate::data::rough;
 use crate::launch::{Array, launch};
 use crate::segments::Wrong;
 
@@ -27,9 +28,7 @@ pub fn several_rounds(
     let dims =
         [columns, tiles * tile - random.random_range(0..tile)].map(|len| Dim { len, stride: 1 });
     let shape = Shape::new::<f32, Sum>(&dims[..1], &dims[1..]);
-    let partials: Vec<f32> = (0..tiles * columns)
-        .map(|_| random.random_range(-1.0..1.0))
-        .collect();
+    let partials: Vec<f32> = (0..tiles * columns).map(|_| rough(random)).collect();
     let wanted = (0..columns).map(|column| {
         let mut level: Vec<f32> = (0..tiles)
             .map(|tile| partials[tile * columns + column])

@@ -89,10 +89,10 @@ pub const COLUMNS: Source = Source {
     kernels: SUM,
     mutants: &[
         mutant(
-            "vectors_of_any_columns",
-            "takes several columns together although they are not adjacent",
+            "one_column_of_a_vector",
+            "takes one column of a vector of four",
             "if W > 1 && shape.width > 1 {",
-            "if W > 1 {",
+            "if W > 1 && shape.width > 4 {",
         ),
         mutant(
             "no_barrier_after_the_dimensions",

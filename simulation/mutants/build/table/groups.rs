@@ -214,14 +214,6 @@ pub const AROUND: Source = Source {
             "",
         ),
         mutant(
-            "no_barrier_before_the_next_tile",
-            "the next tile's first number overwrites one that threads have not read yet",
-            "        // Every thread has read the number.
-        sync_threads();
-",
-            "",
-        ),
-        mutant(
             "groups_of_a_thread_numbered_alike",
             "a thread's groups overwrite each other",
             "                    number += 1;

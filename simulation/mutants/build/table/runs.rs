@@ -74,10 +74,12 @@ pub const SOURCE: Source = Source {
             "    let run = before",
         ),
         mutant(
-            "first_tile_without_sum",
-            "the first tile only has a count, so that no tile has a sum before it",
-            "                self.set(tile, Self::SUM, count);",
-            "                self.set(tile, Self::COUNT, count);",
+            "first_tile_before_itself",
+            "the first tile's starts are numbered behind its own number",
+            "            return 0;
+",
+            "            return count;
+",
         ),
         mutant(
             "sum_left_out",

@@ -7,12 +7,16 @@ use kernels_sim::runs::{Drawn, KINDS, Wrong, check, keys, look_back};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use cuda_sim::Simulator;
+use cuda_sim::{Schedule, Simulator};
+use kernels_gpu::runs::keys_of_tile;
 
 use crate::attempt::{Attempt, Mode};
 
 /// The tiles in front of the last one: fewer than a warp has lanes, and more.
 const IN_FRONT: [usize; 3] = [2, 33, 70];
+
+/// The random schedules of many tiles.
+const INTERLEAVED: u64 = 6;
 
 /// Launches these entries under each schedule, until one fails.
 pub fn search(entries: &[Entry], mode: Mode) -> Attempt {
@@ -42,6 +46,26 @@ pub fn search(entries: &[Entry], mode: Mode) -> Attempt {
                 if matches!(attempt, Attempt::Failed { .. }) {
                     return attempt;
                 }
+            }
+        }
+    }
+    if mode == Mode::AnswersAlone {
+        return Attempt::Fine;
+    }
+    // Many tiles whose blocks can be interleaved between any two accesses.
+    for seed in 0..INTERLEAVED {
+        let schedule = Schedule::Random(seed);
+        let simulator = mode.simulator(schedule).resident_blocks(8);
+        for entry in entries.iter().filter(|entry| entry.read_bytes[0] == 8) {
+            let keys: Vec<u64> = (0..8 * keys_of_tile::<u64>() as u64)
+                .map(|i| i / 90)
+                .collect();
+            if let Err(wrong) = check(entry, &keys, 0, true, simulator.clone()) {
+                let launch = format!("{}, eight tiles, {schedule:?}", entry.name);
+                return match wrong {
+                    Wrong::Findings(failure) => mode.failed(&launch, &failure),
+                    wrong => Attempt::wrong(format!("{launch}\n{wrong}")),
+                };
             }
         }
     }

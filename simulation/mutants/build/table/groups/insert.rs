@@ -4,6 +4,8 @@ use super::super::{Source, mutant};
 
 const COMBINE: &[&str] = &["group_combine_sum_f32_by_u32"];
 
+const WIDE_KEYS: &[&str] = &["group_insert_by_u64"];
+
 pub const SOURCE: Source = Source {
     path: "groups/insert.rs",
     kernels: COMBINE,
@@ -21,10 +23,11 @@ pub const SOURCE: Source = Source {
             "if number <= again {",
         ),
         mutant(
-            "bins_without_slot_at_first",
-            "a bin that no key owns is combined into slot 0",
-            "owners.slots.set(bin, NONE);",
-            "owners.slots.set(bin, 0);",
+            "slots_of_bins_not_cleared",
+            "a bin that no key owns has the slot that shared memory happens to hold",
+            "        owners.slots.set(bin, NONE);
+",
+            "",
         ),
         mutant(
             "bins_not_cleared",
@@ -72,7 +75,8 @@ pub const SOURCE: Source = Source {
             "blocks take tiles until the table is full",
             "if before + claims > work.limit {",
             "if before + claims > 2 * work.limit {",
-        ),
+        )
+        .on(WIDE_KEYS),
         mutant(
             "value_behind_the_last",
             "`<=` for `<`: loads a value behind the last one",
@@ -142,14 +146,6 @@ pub const SOURCE: Source = Source {
             "adjacent bins share their copies",
             ".combine_atomic::<T, O>(self.op, bin * Self::COPIES + copy, value);",
             ".combine_atomic::<T, O>(self.op, bin + copy, value);",
-        ),
-        mutant(
-            "no_barrier_before_the_flush",
-            "a thread combines a bin to which others still add",
-            "    // Every value is in its bin or cell.
-    sync_threads();
-",
-            "",
         ),
         mutant(
             "claims_kept",
