@@ -61,7 +61,8 @@ impl Drawn {
             input: Input::draw::<I>(entry, data, starts, n, seed),
             kept: dims,
             reduced,
-            many: 1 << random.random_range(0..=18),
+            // Often 1: a thread has as many lanes as it can.
+            many: 1 << (random.random_range(0..2) * random.random_range(0..=18)),
             most_blocks: [1, 2, 3, u32::MAX][random.random_range(0..4)],
             random,
         }

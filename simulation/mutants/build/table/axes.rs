@@ -223,7 +223,8 @@ pub const COLUMNS: Source = Source {
             "a subtree of several lanes does not wait for the next one",
             "} else if level == carries {",
             "} else if level == carries && level == 0 {",
-        ),
+        )
+        .on(&["axes_sum_f32", "axes_horner_u32"]),
         mutant(
             "lane_keeps_the_one_before",
             "a lane starts with the items of the lane before",
