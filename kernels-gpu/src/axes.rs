@@ -201,6 +201,12 @@ impl Shape {
     /// The shape for these dimensions, outermost first, at most [`MOST_DIMS`] together. No kept one is empty. The
     /// numbers of columns and of items are below 2^63.
     pub fn new<I: Items, O: Op<I>>(kept: &[Dim], reduced: &[Dim]) -> Self {
+        Self::for_threads::<I, O>(kept, reduced, MANY)
+    }
+
+    /// The same shape, with another number of threads that hides the latency of memory: a thread combines several lanes of a
+    /// tile if there are `many` threads all the same.
+    pub fn for_threads<I: Items, O: Op<I>>(kept: &[Dim], reduced: &[Dim], many: u64) -> Self {
         let product = |dims: &[Dim]| dims.iter().map(|dim| dim.len as u64).product::<u64>();
         let (columns, items) = (product(kept), product(reduced));
         let width = width(kept, reduced, width_of::<I, O>());
@@ -234,7 +240,7 @@ impl Shape {
             false => 0,
         };
         let mut log_lanes = log_used.min(most_lanes);
-        while log_lanes > 0 && (vectors * tiles) << (log_used - log_lanes) < MANY {
+        while log_lanes > 0 && (vectors * tiles) << (log_used - log_lanes) < many {
             log_lanes -= 1;
         }
         let log_threads = log_used - log_lanes;

@@ -1,27 +1,55 @@
-//! A reduction along axes: the launches of its kernels.
+//! A reduction along axes: the launches of its kernels, and the check of their results.
+
+mod drawn;
+mod rounds;
+
+pub use drawn::{Drawn, KINDS};
+pub use rounds::several_rounds;
 
 use cuda_sim::{Buffer, Simulator};
-use kernels_gpu::axes::{Dim, Shape, THREADS, combine};
+use kernels_gpu::axes::{Shape, THREADS, combine};
 use kernels_gpu::entry::{Axes, Entry};
 use kernels_gpu::items::Items;
+use kernels_gpu::op::Op;
 
 use crate::launch::{Array, launch};
-use crate::segments::{Input, MARGIN_BYTE, MARGIN_BYTES, Wrong};
+use crate::segments::{MARGIN_BYTE, MARGIN_BYTES, Wrong};
 
-/// Reduces the columns; the bytes of each accumulator. The dimensions are those of [`Shape::new`]. `simulator` makes one for
-/// each launch.
+/// The kernels of a reduction along axes.
+#[derive(Clone, Copy, Debug)]
+pub struct Kernels {
+    /// Reduces columns.
+    pub columns: Entry,
+    /// Combines the partials of long columns.
+    pub combine: Entry,
+}
+
+impl Kernels {
+    /// Those of the library.
+    pub fn of<I: Items, O: Axes<I>>() -> Self {
+        let [columns, combine] = <O as Axes<I>>::ENTRIES else {
+            unreachable!("`Axes` has two rows");
+        };
+        Self {
+            columns: *columns,
+            combine: *combine,
+        }
+    }
+}
+
+/// Reduces the columns of a case; the bytes of each accumulator. `simulator` makes one for each launch.
 ///
 /// # Errors
 ///
 /// What is wrong.
-pub fn reduce<I: Items, O: Axes<I>>(
+pub fn reduce<I: Items, O: Op<I>>(
+    kernels: &Kernels,
     op: O,
-    input: &Input,
-    kept: &[Dim],
-    reduced: &[Dim],
+    drawn: &Drawn,
     simulator: &dyn Fn() -> Simulator,
 ) -> Result<Vec<Vec<u8>>, Wrong> {
-    let shape = Shape::new::<I, O>(kept, reduced);
+    let input = &drawn.input;
+    let shape = Shape::for_threads::<I, O>(&drawn.kept, &drawn.reduced, drawn.many);
     let (columns, partials_len) = (shape.columns as usize, shape.partials() as usize);
     let acc = size_of::<O::Acc>();
     let margin = [MARGIN_BYTE; MARGIN_BYTES];
@@ -39,13 +67,14 @@ pub fn reduce<I: Items, O: Axes<I>>(
         ]);
         arrays
     };
-    let [reducing, combining] = <O as Axes<I>>::ENTRIES else {
-        unreachable!("`Axes` has two rows");
+    let (reducing, combining) = (&kernels.columns, &kernels.combine);
+    let findings = |entry: &Entry| {
+        let name = entry.name;
+        move |failure| Wrong::Findings(name, failure)
     };
-    let findings = |entry: &'static Entry| move |failure| Wrong::Findings(entry.name, failure);
     let grid = |blocks: u32| simulator().grid(blocks).block(THREADS);
     let shared = reducing.needs.shared_bytes(THREADS, acc);
-    let blocks = grid(shape.blocks()).dynamic_shared_memory(shared);
+    let blocks = grid(shape.blocks().min(drawn.most_blocks)).dynamic_shared_memory(shared);
     // SAFETY: the arrays exist, have the types of the items, and the lengths that the shape asks for.
     unsafe { launch(reducing, blocks, op, &arrays(&shape)) }.map_err(findings(reducing))?;
     for round in 0..combine::rounds(shape.tiles) {

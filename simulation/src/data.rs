@@ -109,3 +109,8 @@ macro_rules! side_by_side {
 
 side_by_side!(T 0 0, U 1 0x5555, V 2 0xAAAA);
 side_by_side!(T 0 0, U 1 0x5555);
+
+/// A float whose sums with others are rounded, so that they depend on the order.
+pub fn rough(random: &mut StdRng) -> f32 {
+    random.random_range(-1.0..1.0) * 2f32.powi(random.random_range(0..16))
+}

@@ -1,4 +1,10 @@
-//! Groups: the launches that find, number, combine and sort them, in the order of the library's calls.
+//! Groups: the launches that find, number, combine and sort them, in the order of the library's calls, and the checks of their
+//! results.
+
+mod checks;
+mod drawn;
+
+pub use drawn::{Drawn, KINDS, Value, keys};
 
 use std::fmt;
 
@@ -44,6 +50,8 @@ pub struct Launches {
     pub most_direct: usize,
     /// The adjacent tiles of a block, once they are partitioned.
     pub per_block: usize,
+    /// Entries that replace those of the library with the same names.
+    pub entries: Vec<Entry>,
 }
 
 /// A table of keys, and the cells of their slots.
@@ -63,16 +71,14 @@ impl Launches {
         arrays: &[Array],
     ) -> Result<(), Failure> {
         let simulator = self.simulator.clone().grid(blocks).block(THREADS);
+        let mut replaced = self.entries.iter();
+        let entry = replaced.find(|own| own.name == entry.name).unwrap_or(entry);
         // SAFETY: the callers pass arrays that exist, with the types and lengths that the kernel requires.
         unsafe { launch(entry, simulator, op, arrays) }.map(drop)
     }
 
     /// Finds the groups: the key of each, in any order, and the index of each item's group.
-    ///
-    /// # Errors
-    ///
-    /// What is wrong.
-    pub fn group<K: GroupKey>(&self, keys: &[K]) -> Result<(Vec<K>, Vec<u32>, Growth), Wrong> {
+    fn group<K: GroupKey>(&self, keys: &[K]) -> Result<(Vec<K>, Vec<u32>, Growth), Wrong> {
         let row = of("group_insert", size_of::<K>()).expect("keys have 4 or 8 bytes");
         let inserted = self.insert::<K, u32, ()>(row, (), keys, None)?;
         let (unique, _, numbers) = self.list(&inserted)?;
@@ -93,11 +99,7 @@ impl Launches {
     }
 
     /// Finds the groups and combines their values in one pass: the key of each, in any order, and its value.
-    ///
-    /// # Errors
-    ///
-    /// What is wrong.
-    pub fn combine<K: GroupKey, T: Element, O: Segments<T> + Op<T, Acc = T>>(
+    fn combine<K: GroupKey, T: Element, O: Segments<T> + Op<T, Acc = T>>(
         &self,
         op: O,
         keys: &[K],
@@ -106,22 +108,14 @@ impl Launches {
         let row = combine_of(&O::ENTRIES[0], size_of::<K>()).expect("a row of the library");
         let inserted = self.insert(row, op, keys, Some((values, op.initial())))?;
         let (unique, slots, _) = self.list(&inserted)?;
-        let from = inserted.cells;
-        let to = self.moved("gather", &from, &slots, slots.len())?;
+        let to = self.gathered(&inserted.cells, &slots)?;
         Ok((unique, to, inserted.growth))
     }
 
-    /// Launches `gather` or `scatter`, with values of `len` elements as a result.
-    fn moved<T: Element>(
-        &self,
-        kernel: &str,
-        from: &[T],
-        indices: &[u32],
-        len: usize,
-    ) -> Result<Vec<T>, Wrong> {
-        let word = size_of::<T>().min(8);
-        let row = of(kernel, word).expect("a word has 1, 2, 4 or 8 bytes");
-        let per_value = size_of::<T>() / word;
+    /// The values of the given indices.
+    fn gathered<T: Element>(&self, from: &[T], indices: &[u32]) -> Result<Vec<T>, Wrong> {
+        let len = indices.len();
+        let (row, per_value) = words_of::<T>("gather");
         let (from, indices) = (Buffer::from(from), Buffer::from(indices));
         let to = Guarded::new(len, size_of::<T>());
         let arrays = [
@@ -195,6 +189,14 @@ impl Launches {
                 .map_err(Wrong::Findings)?;
             (words, cells) = (word_memory.to_vec(), cell_memory.to_vec());
             state = state_memory.to_vec();
+            // A block has begun a tile, and taken another one, when it learns that the table is full.
+            let most_claimed = slots / 2 + 2 * blocks as usize * items_of_tile::<K>();
+            if state[State::CLAIMED] as usize > most_claimed {
+                let claimed = state[State::CLAIMED];
+                return Err(Wrong::Results(format!(
+                    "blocks did not stop: {claimed} of {slots} slots are claimed"
+                )));
+            }
             let taken = rest + state[State::NEXT] as usize;
             let mut rest = left.read::<u32>(state[State::LEFT] as usize)?;
             growth.left += state[State::LEFT];
@@ -220,6 +222,9 @@ impl Launches {
                 (again, first, per_block) = (vec![], 0, self.per_block);
                 growth.is_partitioned = true;
                 continue;
+            }
+            if slots >= most {
+                return Err(Wrong::Results(format!("{n} keys fill {slots} slots")));
             }
             growth.tables += 1;
             let larger = slots * 2;
@@ -284,7 +289,7 @@ impl Launches {
         Ok((Buffer::from(&keys[..]), Buffer::from(&values[..])))
     }
 
-    /// The cells of a larger table.
+    /// The values at other indices, such as the cells of a larger table.
     fn scattered<T: Element>(
         &self,
         cells: &[T],
@@ -292,14 +297,14 @@ impl Launches {
         len: usize,
         initial: T,
     ) -> Result<Vec<T>, Wrong> {
-        let row = of("scatter", size_of::<T>()).expect("cells are numbers");
+        let (row, per_value) = words_of::<T>("scatter");
         let (from, indices) = (Buffer::from(cells), Buffer::from(moved));
         let to = Buffer::from(&vec![initial; len]);
         let arrays = [
-            Array::new("from", from.as_ptr(), from.len()),
+            Array::new("from", from.as_ptr(), from.len() * per_value),
             Array::new("indices", indices.as_ptr(), indices.len()),
-            Array::new("to", to.as_ptr(), len),
-            Array::number("per_value", 1),
+            Array::new("to", to.as_ptr(), len * per_value),
+            Array::number("per_value", per_value as u64),
         ];
         self.run(row, self.blocks, (), &arrays)
             .map_err(Wrong::Findings)?;
@@ -337,11 +342,7 @@ impl Launches {
     }
 
     /// Sorts the keys by all bits from `shifts` on, with their indices.
-    ///
-    /// # Errors
-    ///
-    /// What is wrong.
-    pub fn sort<K: GroupKey>(
+    fn sort<K: GroupKey>(
         &self,
         keys: &[K],
         flip: u64,
@@ -383,14 +384,56 @@ impl Launches {
         Ok((keys, payloads))
     }
 
-    /// Reads the values of the given indices.
-    ///
-    /// # Errors
-    ///
-    /// What is wrong.
-    pub fn gather<T: Element>(&self, from: &[T], indices: &[u32]) -> Result<Vec<T>, Wrong> {
-        self.moved("gather", from, indices, indices.len())
+    /// The sums before each count of the first `digits` digits, and the sums of all.
+    fn scanned(&self, counts: &[u32], digits: u32) -> Result<(Vec<u32>, Vec<u32>), Wrong> {
+        let len = counts.len();
+        let (counts, totals) = (
+            Buffer::from(counts),
+            Guarded::new(RADIX as usize, size_of::<u32>()),
+        );
+        let arrays = [
+            Array::new("counts", counts.as_ptr(), len),
+            Array::new("totals", totals.start::<u32>(), RADIX as usize),
+        ];
+        let row = of("sort_scan", size_of::<u32>()).expect("it has one row");
+        self.run(row, digits, (), &arrays)
+            .map_err(Wrong::Findings)?;
+        Ok((counts.to_vec(), totals.read(digits as usize)?))
     }
+
+    /// The positions of the indices, which are a permutation.
+    fn inverted(&self, indices: &[u32]) -> Result<Vec<u32>, Wrong> {
+        let n = indices.len();
+        let (indices, to) = (Buffer::from(indices), Guarded::new(n, size_of::<u32>()));
+        let arrays = [
+            Array::new("indices", indices.as_ptr(), n),
+            Array::new("to", to.start::<u32>(), n),
+        ];
+        let row = of("invert", size_of::<u32>()).expect("it has one row");
+        self.run(row, self.blocks, (), &arrays)
+            .map_err(Wrong::Findings)?;
+        to.read(n)
+    }
+
+    /// `n` words of the same value.
+    fn filled<W: Element + Into<u64>>(&self, value: W, n: usize) -> Result<Vec<W>, Wrong> {
+        let to = Guarded::new(n, size_of::<W>());
+        let arrays = [
+            Array::new("to", to.start::<W>(), n),
+            Array::number("value", value.into()),
+        ];
+        let row = of("fill", size_of::<W>()).expect("a word has 1, 2, 4 or 8 bytes");
+        self.run(row, self.blocks, (), &arrays)
+            .map_err(Wrong::Findings)?;
+        to.read(n)
+    }
+}
+
+/// The row that moves values of type `T` by words, and the words of a value.
+fn words_of<T>(kernel: &str) -> (&'static Entry, usize) {
+    let word = size_of::<T>().min(8);
+    let row = of(kernel, word).expect("a word has 1, 2, 4 or 8 bytes");
+    (row, size_of::<T>() / word)
 }
 
 impl fmt::Display for Growth {

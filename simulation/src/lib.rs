@@ -14,7 +14,7 @@
 //! - [`kernels`]: operators and kernels of a crate outside the library, such as this one.
 //! - [`ladder`]: the counters of each rung, which `cargo xtask ladder --sim` prints.
 //! - [`speed`]: the simulator's speed.
-//! - [`share`]: which part of the launches a test runs.
+//! - [`share`], [`trials`]: which part of the launches a test runs, and what test programs have in common.
 //! - [`oracle`], [`data`]: right results, and random data.
 
 pub mod axes;
@@ -36,6 +36,7 @@ pub mod runs;
 pub mod segments;
 pub mod share;
 pub mod speed;
+pub mod trials;
 mod wrong;
 
 pub use case::{Case, Wrong};

@@ -1,10 +1,16 @@
-//! Runs of equal keys: the launch that finds them.
+//! Runs of equal keys: the launch that finds them, and the check of its results.
+
+mod drawn;
+mod look_back;
+
+pub use drawn::{Drawn, KINDS, check, keys};
+pub use look_back::look_back;
 
 use std::fmt;
 
 use cuda_sim::{Buffer, Failure, Simulator};
 use kernels_gpu::element::Element;
-use kernels_gpu::entry::RunKey;
+use kernels_gpu::entry::Entry;
 use kernels_gpu::runs::{THREADS, Work, tiles_of};
 
 use crate::launch::{Array, bytes_of, launch};
@@ -33,6 +39,8 @@ pub enum Wrong {
     Runs(u64),
     /// The kernel changed memory that is not its own, or left a counter that the next launch cannot use.
     Changed(&'static str),
+    /// Other results than the oracle's.
+    Results(String),
 }
 
 impl fmt::Display for Wrong {
@@ -41,6 +49,7 @@ impl fmt::Display for Wrong {
             Self::Findings(failure) => write!(f, "{failure}"),
             Self::Runs(runs) => write!(f, "{runs} runs"),
             Self::Changed(what) => write!(f, "{what} changed"),
+            Self::Results(what) => f.write_str(what),
         }
     }
 }
@@ -77,7 +86,12 @@ impl Guarded {
         if !is_margin(margin(0)) || !is_margin(margin(behind)) {
             return Err(Wrong::Changed("memory beside the results"));
         }
-        assert!(len <= self.len);
+        if len > self.len {
+            return Err(Wrong::Results(format!(
+                "{len} results in memory for {}",
+                self.len
+            )));
+        }
         let element = |i| {
             // SAFETY: the buffer has this element; every bit pattern is one (`Plain`). A wrong kernel may have left it
             // uninitialised in the simulator's sense; the buffer's bytes have values all the same.
@@ -87,18 +101,18 @@ impl Guarded {
     }
 }
 
-/// Finds the runs of the keys from `start` on in the simulator; `wide` asks for offsets of 64 bits.
+/// Finds the runs of the keys from `start` on with this entry; `wide` asks for offsets of 64 bits.
 ///
 /// # Errors
 ///
 /// What is wrong.
-pub fn find<K: RunKey>(
+pub fn find<K: Element>(
+    entry: &Entry,
     keys: &[K],
     start: usize,
     wide: bool,
     simulator: Simulator,
 ) -> Result<Runs<K>, Wrong> {
-    let entry = K::ENTRY;
     let memory: Buffer<K> = Buffer::from(keys);
     let n = keys.len() - start;
     let tiles = tiles_of::<K>(n);

@@ -128,6 +128,8 @@ pub enum Wrong {
     Missed(u64),
     /// A kernel changed memory that is not its own.
     Changed(&'static str),
+    /// Other results than the oracle's.
+    Results(String),
 }
 
 impl fmt::Display for Wrong {
@@ -137,6 +139,7 @@ impl fmt::Display for Wrong {
             Self::BadOffset(index) => write!(f, "offset {index} is bad"),
             Self::Missed(index) => write!(f, "bad offset {index} was not found"),
             Self::Changed(what) => write!(f, "{what} changed"),
+            Self::Results(what) => f.write_str(what),
         }
     }
 }

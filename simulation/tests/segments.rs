@@ -6,14 +6,9 @@
 //! other memory has changed. Then some offsets are made bad, and the kernels must report the first of them.
 //!
 //! Other trials compare the bits of each segment among the others with those in another order, among more, and alone.
-//!
-//! By default there are few cases; with `WARPFOLD_TESTS=all`, many. `WARPFOLD_SEED=<number>` repeats the run with that
-//! seed.
+//! [`trials`](kernels_sim::trials) says how many cases there are.
 
-use std::env;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
 
 use cuda_sim::{Buffer, Schedule, Simulator};
 use kernels_gpu::element::{bf16, f16};
@@ -22,34 +17,19 @@ use kernels_gpu::op::{ArgMax, ArgMin, Max, MeanVariance, Min, Product, Sum, SumS
 use kernels_gpu::segments::{Layout, Shape, THREADS, combine, window_of};
 use kernels_gpu::tile::items_of_tile;
 use kernels_sim::Data;
-use kernels_sim::data::DrawnItems;
+use kernels_sim::data::{DrawnItems, rough};
 use kernels_sim::kernels::{Histogram, Horner, Parity, Point, Spread, Volume};
 use kernels_sim::launch::{Array, launch};
 use kernels_sim::segments::{Drawn, Input, KINDS, Kernels, Parts, reduce};
 use kernels_sim::share::Share;
-use libtest_mimic::{Arguments, Failed, Trial};
+use kernels_sim::trials::{count_case, rounds, run, simulators};
+use libtest_mimic::{Failed, Trial};
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 
-static CASES: AtomicU64 = AtomicU64::new(0);
-
 fn main() -> ExitCode {
-    let arguments = Arguments::from_args();
-    let seed = env::var("WARPFOLD_SEED").ok();
-    let seed = seed
-        .and_then(|seed| seed.parse().ok())
-        .unwrap_or_else(|| rand::random::<u32>().into());
-    let began = Instant::now();
-    let conclusion = libtest_mimic::run(&arguments, trials(seed));
-    if !arguments.list {
-        println!(
-            "summary: segments: {} cases, all checks on (seed {seed}, {:.1} s)",
-            CASES.load(Ordering::Relaxed),
-            began.elapsed().as_secs_f64()
-        );
-    }
-    conclusion.exit_code()
+    run("segments", trials)
 }
 
 fn trials(seed: u64) -> Vec<Trial> {
@@ -109,19 +89,12 @@ const BATCH_TRIALS: usize = 7;
 
 fn trial<I: DrawnItems, O: Segments<I> + SinglePass<I> + Send>(op: O, seed: u64) -> Trial {
     Trial::test(format!("simulator {}", O::ENTRIES[0].name), move || {
-        let rounds = match Share::of_environment(seed) {
-            Share::All => 5 * KINDS,
-            Share::Fourth { .. } => 2,
-        };
-        for round in 0..rounds {
-            // Each kind in turn.
-            let seed = seed.wrapping_add(round);
+        rounds(seed, 2, 5 * KINDS, |seed| {
             check::<I, O>(op, seed).map_err(|wrong| {
                 let why = wrong.message().unwrap_or("failed");
-                format!("{}: {why} (seed {seed})", O::ENTRIES[0].name)
-            })?;
-        }
-        Ok(())
+                format!("{}: {why}", O::ENTRIES[0].name)
+            })
+        })
     })
 }
 
@@ -129,20 +102,15 @@ fn check<I: DrawnItems, O: Segments<I> + SinglePass<I>>(op: O, seed: u64) -> Res
     let kernels = Kernels::of::<I, O>();
     let mut drawn = Drawn::draw::<I>(&kernels.window, seed % KINDS, seed);
     let mut first: Option<Vec<Vec<u8>>> = None;
-    for (schedule, arch) in [
-        (Schedule::Forward, 900),
-        (Schedule::Reverse, 750),
-        (Schedule::Random(seed), 800),
-    ] {
-        let simulator = || Simulator::new().check_all().schedule(schedule).arch(arch);
+    for (schedule, simulator) in simulators(seed) {
+        let simulator = || simulator.clone();
         let got = reduce::<I, O>(&kernels, op, &drawn.input, &drawn.parts, &simulator)
-            .map_err(|wrong| format!("{wrong} ({schedule:?}, arch {arch})"))?;
+            .map_err(|wrong| format!("{wrong} ({schedule})"))?;
         if *first.get_or_insert_with(|| got.clone()) != got {
-            return Err(format!("the bits differ under {schedule:?}").into());
+            return Err(format!("the bits differ under {schedule}").into());
         }
     }
     drawn.check::<I, O>(op, &first.expect("there are schedules"))?;
-    CASES.fetch_add(1, Ordering::Relaxed);
     let first_bad = drawn.spoil();
     let simulator = || Simulator::new().check_all();
     let ended = reduce::<I, O>(&kernels, op, &drawn.input, &drawn.parts, &simulator);
@@ -166,7 +134,7 @@ fn batches<I: DrawnItems, O: Segments<I> + Send>(op: O, seed: u64) -> Trial {
             })?;
             seed = seed.wrapping_add(1);
         }
-        CASES.fetch_add(done as u64, Ordering::Relaxed);
+        (0..done).for_each(|_| count_case());
         Ok(())
     })
 }
@@ -268,7 +236,7 @@ fn several_rounds(seed: u64) -> Result<(), Failed> {
     let mut wanted = vec![];
     for segment in 0..count {
         let cell = (segment * row + segment) / tile;
-        let mut level: Vec<f32> = (0..tiles).map(|_| random.random_range(-1.0..1.0)).collect();
+        let mut level: Vec<f32> = (0..tiles).map(|_| rough(random)).collect();
         partials[cell] = level[0];
         let others = layout.cells + cell + 1;
         partials[others..][..tiles - 1].copy_from_slice(&level[1..]);

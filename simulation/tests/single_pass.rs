@@ -8,46 +8,28 @@
 //! By default a fourth of the cases runs ([`Share`]). `WARPFOLD_SEED=<number>` repeats the run with that
 //! seed.
 
-use std::env;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
 
 use cuda_sim::{Schedule, Simulator};
 use kernels_gpu::entry::{Entry, library};
 use kernels_gpu::tile::ROWS;
 use kernels_sim::share::Share;
+use kernels_sim::trials::{count_case, run};
 use kernels_sim::{Case, Data, kernels};
-use libtest_mimic::{Arguments, Failed, Trial};
-
-static LAUNCHES: AtomicU64 = AtomicU64::new(0);
+use libtest_mimic::{Failed, Trial};
 
 fn main() -> ExitCode {
-    let arguments = Arguments::from_args();
-    let seed = env::var("WARPFOLD_SEED").ok();
-    let seed = seed
-        .and_then(|seed| seed.parse().ok())
-        .unwrap_or_else(|| rand::random::<u32>().into());
-    let began = Instant::now();
-    let lists = [&library::KERNELS, &kernels::KERNELS];
-    let entries = lists.into_iter().flat_map(|list| list.entries);
-    let entries = entries.filter(|entry| entry.kernel == "single_pass");
-    let trials: Vec<_> = entries
-        .map(|entry| {
-            let name = format!("simulator {}", entry.name);
-            Trial::test(name, move || sweep(*entry, seed))
-        })
-        .collect();
-    let entries = trials.len();
-    let conclusion = libtest_mimic::run(&arguments, trials);
-    if !arguments.list {
-        println!(
-            "summary: single-pass reductions: {entries} entries, {} launches, all checks on (seed {seed}, {:.1} s)",
-            LAUNCHES.load(Ordering::Relaxed),
-            began.elapsed().as_secs_f64()
-        );
-    }
-    conclusion.exit_code()
+    run("single-pass reductions", |seed| {
+        let lists = [&library::KERNELS, &kernels::KERNELS];
+        let entries = lists.into_iter().flat_map(|list| list.entries);
+        entries
+            .filter(|entry| entry.kernel == "single_pass")
+            .map(|entry| {
+                let name = format!("simulator {}", entry.name);
+                Trial::test(name, move || sweep(*entry, seed))
+            })
+            .collect()
+    })
 }
 
 /// Around zero, a vector, a row, a tile, a block and a group of blocks.
@@ -115,7 +97,7 @@ fn sweep(entry: Entry, seed: u64) -> Result<(), Failed> {
                 if *first != launched.bytes {
                     return Err(format!("{case}: the bits differ under {schedule:?}").into());
                 }
-                LAUNCHES.fetch_add(1, Ordering::Relaxed);
+                count_case();
             }
         }
     }

@@ -8,8 +8,8 @@ use super::launch::{
     Combined, INDEX, Keys, Room, Storage, Table, empty_table, fill, launch, row, strided,
 };
 use crate::backend::Queue;
-use crate::gpu::Gpu;
 use crate::error::{Error, GroupsError};
+use crate::gpu::Gpu;
 use crate::launch::{Argument, Kernel};
 use crate::memory::DeviceMemory;
 

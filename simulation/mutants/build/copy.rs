@@ -14,8 +14,8 @@ const ENTRY: &str = "entry";
 /// instructions.
 const SHARED: [&str; 3] = [ENTRY, "needs", "device"];
 
-/// A module that is copied with another one, which uses its private items.
-const TOGETHER: (&str, &str) = ("tile", "segments");
+/// A module that is copied with others, which use its private items.
+const TOGETHER: (&str, [&str; 2]) = ("tile", ["segments", "axes"]);
 
 /// The operators of `kernels-sim`, which implement a copy's own traits.
 pub const FOREIGN: &str = include_str!("foreign.rs");
@@ -76,8 +76,9 @@ impl Tree {
     pub fn copies(&self, name: &str, changed: Option<&str>) -> bool {
         let uses = self.uses();
         let sees = |name: &str, changed| name == changed || uses[name].contains(changed);
-        let (private, user) = TOGETHER;
-        let is_copied = |changed| sees(name, changed) || (name == private && sees(user, changed));
+        let (private, users) = TOGETHER;
+        let is_used = |changed| users.iter().any(|user| sees(user, changed));
+        let is_copied = |changed| sees(name, changed) || (name == private && is_used(changed));
         !SHARED.contains(&name) && changed.map(module).is_none_or(is_copied)
     }
 
@@ -114,7 +115,7 @@ impl Tree {
             root += &format!("pub mod {name};\n");
             for (file, text) in &self.0 {
                 if module(file) == name {
-                    write(&folder.join(file), &text.replace("crate::", path));
+                    write(&folder.join(file), &moved(text, path));
                 }
             }
         }
@@ -140,10 +141,7 @@ impl Tree {
             let (file, _) = item.split_once("::").expect("it is of a file");
             inner += &format!("mod {file};\npub(crate) use {item}\n");
             let file = format!("{name}/{file}.rs");
-            write(
-                &folder.join(&file),
-                &self.file(&file).replace("crate::", path),
-            );
+            write(&folder.join(&file), &moved(self.file(&file), path));
         }
         if inner.is_empty() {
             return format!("pub use kernels_gpu::{name};\n");
@@ -179,6 +177,12 @@ impl Tree {
             }
         }
     }
+}
+
+/// The text of a file, with the names that it has in a copy with the path `module`.
+fn moved(text: &str, module: &str) -> String {
+    text.replace("crate::", module)
+        .replace("kernels_gpu_macros::", "kernels_gpu::prelude::")
 }
 
 /// The module of a file: `"harris"` for `harris/reduce_0.rs`.

@@ -1,5 +1,7 @@
 //! The entries of a copy: functions that read their arguments and call the copy's body.
 
+mod groups;
+
 use crate::copy::Tree;
 
 /// The operators and elements of copies' entries, for kernels that are named without them: the bugs do not
@@ -75,6 +77,25 @@ const SEGMENTS: [(&str, &str, &[&str]); 2] = [
     ("segments_horner_u32", "Horner", &["u32"]),
 ];
 
+/// The reductions along axes by name: the operator, and the items of each array.
+const AXES: [(&str, &str, &[&str]); 4] = [
+    // Vectors of four columns.
+    ("axes_sum_f32", "Sum", &["f32"]),
+    // Not commutative.
+    ("axes_horner_u32", "Horner", &["u32"]),
+    // Any order.
+    ("axes_max_i32", "Max", &["i32"]),
+    // Rows that are absorbed together, in vectors of four columns.
+    ("axes_arg_max_f32", "ArgMax", &["f32"]),
+];
+
+/// The entries that find runs by name: the keys, in a type of the copy.
+const RUNS: [(&str, &str); 3] = [
+    ("find_runs_u32", "u32"),
+    ("find_runs_u64", "u64"),
+    ("find_runs_point", "[f32; 3]"),
+];
+
 /// Reads the parameters of a segmented reduction that stand first.
 const OFFSETS: &str = "use super::segments::*;
     let shape: Shape = values.take();
@@ -125,6 +146,18 @@ enum Kind {
         op: &'static str,
         items: &'static [&'static str],
     },
+    Columns {
+        op: &'static str,
+        items: &'static [&'static str],
+    },
+    CombineColumns {
+        op: &'static str,
+        items: &'static [&'static str],
+    },
+    Runs {
+        key: &'static str,
+    },
+    Groups,
     Reduction {
         op: &'static str,
         element: &'static str,
@@ -143,7 +176,8 @@ enum Kind {
 }
 
 impl Program {
-    /// The entries of a kernel, or the single-pass entry, exact sum or segmented reduction with this name.
+    /// The entries of a kernel, or those of a single-pass reduction, an exact sum, a segmented reduction, a reduction along
+    /// axes, or of runs and groups with this name.
     pub fn of(kernel: &str) -> Vec<Self> {
         let program = |name: String, kind| Self {
             name,
@@ -175,6 +209,24 @@ impl Program {
                 ),
             ];
         }
+        if let Some(of) = kernel.strip_prefix("axes_") {
+            let (op, items) = named(&AXES);
+            return vec![
+                program(kernel.to_owned(), Kind::Columns { op, items }),
+                program(
+                    format!("axes_combine_{of}"),
+                    Kind::CombineColumns { op, items },
+                ),
+            ];
+        }
+        if kernel.starts_with("find_runs_") {
+            let found = RUNS.iter().find(|(name, _)| *name == kernel);
+            let &(_, key) = found.unwrap_or_else(|| panic!("there is no copied entry {kernel}"));
+            return vec![program(kernel.to_owned(), Kind::Runs { key })];
+        }
+        if groups::is_entry(kernel) {
+            return vec![program(kernel.to_owned(), Kind::Groups)];
+        }
         if kernel.starts_with("count_") {
             let counts = COUNTS.into_iter().filter(|(name, ..)| *name == kernel);
             let of_key = |(_, key, tables)| {
@@ -203,7 +255,11 @@ impl Program {
     pub fn has_foreign(&self) -> bool {
         matches!(
             self.kind,
-            Kind::SinglePass { .. } | Kind::Window { .. } | Kind::Combine { .. }
+            Kind::SinglePass { .. }
+                | Kind::Window { .. }
+                | Kind::Combine { .. }
+                | Kind::Columns { .. }
+                | Kind::CombineColumns { .. }
         )
     }
 
@@ -216,6 +272,11 @@ impl Program {
             Kind::Window { .. } | Kind::Combine { .. } => {
                 &["segments", "items", "op", "mem", "element"]
             }
+            Kind::Columns { .. } | Kind::CombineColumns { .. } => {
+                &["axes", "items", "op", "mem", "element"]
+            }
+            Kind::Runs { .. } => &["runs", "mem", "element"],
+            Kind::Groups => &["groups", "op", "mem"],
             Kind::Reduction { .. } => &["harris", "kepler", "ceiling", "op", "mem"],
             Kind::Keyed { .. } | Kind::Count { .. } => &["keyed", "op", "mem"],
             Kind::Copy { .. } => &["copy", "mem"],
@@ -300,6 +361,58 @@ impl Program {
                     combine::combine::<({types}), {op}>(op, offsets, storage);"
                 )
             }
+            Kind::Columns { op, items } => {
+                let arrays = arrays_of(items);
+                format!(
+                    "use super::{{axes::*, element::*, foreign::*, items::Items, op::*}};
+                    {arrays}
+                    let op = operator::<{op}>(&mut values);
+                    let shape: Shape = values.take();
+                    const N: usize = <I as Items>::VECTOR;
+                    const K: usize = <I as Items>::IN_FLIGHT;
+                    const W: usize = width_of::<I, {op}>();
+                    columns::columns::<I, {op}, N, K, W>(
+                        op,
+                        arrays,
+                        shape,
+                        Global::new(values.take(), values.take()),
+                        Global::new(values.take(), values.take()),
+                    );"
+                )
+            }
+            Kind::CombineColumns { op, items } => {
+                let types = items.join(", ");
+                format!(
+                    "use super::{{axes::*, element::*, foreign::*, op::*}};
+                    let op = operator::<{op}>(&mut values);
+                    let shape: Shape = values.take();
+                    combine::combine::<({types}), {op}>(
+                        op,
+                        shape,
+                        Global::new(values.take(), values.take()),
+                        Global::new(values.take(), values.take()),
+                    );"
+                )
+            }
+            Kind::Runs { key } => format!(
+                "use super::runs::*;
+                type K = {key};
+                const N: usize = keys_of_row::<K>();
+                const ROWS: usize = rows_of::<K>();
+                find_runs::<K, N, ROWS>(
+                    Global::from_slice(values.slice()),
+                    Starts {{
+                        unique: Global::new(values.take(), values.take()),
+                        narrow: Global::new(values.take(), values.take()),
+                        wide: Global::new(values.take(), values.take()),
+                    }},
+                    Work {{
+                        words: Global::new(values.take(), values.take()),
+                        arrivals: Global::new(values.take(), values.take()),
+                    }},
+                );"
+            ),
+            Kind::Groups => groups::body(name),
             Kind::Reduction { op, element } => format!(
                 "use super::{{ceiling, harris::*, kepler::*}};
                 type T = {element};

@@ -1,9 +1,11 @@
 //! The seeded bugs, one file for each file of kernels.
 
+mod axes;
 mod ceiling;
 mod copies;
 mod exact_sum;
 mod grid;
+mod groups;
 mod items;
 mod kepler;
 mod keyed;
@@ -17,6 +19,7 @@ mod reduce_2;
 mod reduce_3;
 mod reduce_4;
 mod reduce_5;
+mod runs;
 mod segments;
 mod shared_memory;
 mod shifted;
@@ -29,7 +32,7 @@ mod warp;
 pub struct Source {
     /// The file, relative to `kernels-gpu/src`, or to `simulation/mutants/src` for a [`TEXTBOOK`] kernel.
     pub path: &'static str,
-    /// The kernels that run the file's code; for single-pass and segmented reductions and exact sums, the entries.
+    /// The kernels that run the file's code; those without a list of operators for all of them by the names of entries.
     pub kernels: &'static [&'static str],
     pub mutants: &'static [Mutant],
 }
@@ -131,6 +134,16 @@ pub const SOURCES: &[Source] = &[
     segments::TILES,
     segments::COMBINE,
     segments::STAGED,
+    axes::SOURCE,
+    axes::COLUMNS,
+    axes::COMBINE,
+    runs::SOURCE,
+    groups::SOURCE,
+    groups::insert::SOURCE,
+    groups::partition::SOURCE,
+    groups::AROUND,
+    groups::sort::SOURCE,
+    groups::MOVING,
     keyed::DELIVER,
     keyed::ATOMIC,
     keyed::PEERS,

@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use cuda_sim::{Report, Schedule, Simulator};
 use kernels_gpu::entry::{
-    Entry, Function, Parameter, count, library, segments::PARTITION, teaching,
+    Entry, Function, Parameter, count, groups::GROUPS, library, segments::PARTITION, teaching,
 };
 use kernels_gpu::grid::Storage;
 use kernels_gpu::tile::ROWS;
@@ -15,7 +15,7 @@ use kernels_sim::keyed::{Keyed, Keys};
 use kernels_sim::{Case, Data, WrongCase, kernels};
 
 use crate::attempt::{Attempt, Mode};
-use crate::{exact, far, segments};
+use crate::{axes, exact, far, groups, runs, segments};
 
 /// Launches the entries, which are all of one kind, until one fails.
 pub fn search(entries: &[(&'static str, Function)], mode: Mode) -> Attempt {
@@ -44,6 +44,16 @@ pub fn search(entries: &[(&'static str, Function)], mode: Mode) -> Attempt {
             })
         }
         kernel if kernel.starts_with("segments") => segments::search(&entries, mode),
+        kernel if kernel.starts_with("axes") => axes::search(&entries, mode),
+        "find_runs" => runs::search(&entries, mode),
+        _ if GROUPS
+            .entries
+            .iter()
+            .any(|row| row.kernel == entries[0].kernel) =>
+        {
+            groups::search(&entries, mode)
+        }
+        "group_combine" => groups::search(&entries, mode),
         "single_pass" => {
             // Resident blocks can be interleaved between any two accesses.
             let more: Vec<_> = (3..12).map(Schedule::Random).collect();
@@ -70,6 +80,7 @@ fn entry(&(name, function): &(&str, Function)) -> Option<Entry> {
     let lists = [
         &library::KERNELS,
         &PARTITION,
+        &GROUPS,
         &count::COUNTS,
         &teaching::KERNELS,
         &teaching::COPIES,

@@ -4,9 +4,12 @@
 //! finding.
 
 mod attempt;
+mod axes;
 mod entries;
 mod exact;
 mod far;
+mod groups;
+mod runs;
 mod segments;
 mod tally;
 mod textbook;

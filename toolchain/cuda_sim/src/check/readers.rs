@@ -2,6 +2,7 @@
 
 use super::clocks::Clocks;
 use super::slot::Slot;
+use super::vector_clock::ones;
 
 /// The maximum number of slots of other blocks in a list. A block whose warps load in step needs one for each
 /// warp. Dropping the oldest can only hide a race.
@@ -33,18 +34,25 @@ pub(super) fn add(readers: &mut Vec<Slot>, clocks: &Clocks, thread: u32, read: S
 
 /// Removes lanes of `read`'s warp from slots if a later slot contains them.
 fn drop_older(readers: &mut [Slot], read: &Slot) {
-    for index in 0..readers.len() {
-        if !readers[index].same_warp(read) {
-            continue;
+    if readers.len() < 2 {
+        return;
+    }
+    // The time and the index of each lane's last slot.
+    let mut newest = [(0, 0); 32];
+    let of_warp = |slot: &Slot| slot.same_warp(read);
+    for (index, slot) in readers.iter().enumerate().filter(|(_, slot)| of_warp(slot)) {
+        for lane in ones(slot.lanes) {
+            let newest = &mut newest[lane as usize];
+            *newest = (slot.time, index).max(*newest);
         }
-        let slot = readers[index];
-        let newer = readers
-            .iter()
-            .enumerate()
-            .filter(|(other, newer)| {
-                newer.same_warp(read) && (newer.time, *other) > (slot.time, index)
-            })
-            .fold(0, |lanes, (_, newer)| lanes | newer.lanes);
-        readers[index].lanes &= !newer;
+    }
+    for (index, slot) in readers.iter_mut().enumerate() {
+        if of_warp(slot) {
+            for lane in ones(slot.lanes) {
+                if newest[lane as usize] != (slot.time, index) {
+                    slot.lanes &= !(1 << lane);
+                }
+            }
+        }
     }
 }

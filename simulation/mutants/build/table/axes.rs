@@ -1,0 +1,379 @@
+//! Reductions along axes.
+
+use super::{Source, mutant};
+
+const SUM: &[&str] = &["axes_sum_f32"];
+
+const HORNER: &[&str] = &["axes_horner_u32"];
+
+const MAX: &[&str] = &["axes_max_i32"];
+
+const ARG_MAX: &[&str] = &["axes_arg_max_f32"];
+
+pub const SOURCE: Source = Source {
+    path: "axes.rs",
+    kernels: SUM,
+    mutants: &[
+        mutant(
+            "quotient_doubled",
+            "a division takes a bit more of the product",
+            "(index as u128 * multiplier as u128) >> 64;",
+            "(index as u128 * multiplier as u128) >> 63;",
+        ),
+        mutant(
+            "offset_of_the_whole_index",
+            "a dimension's offset is that of the index, not of the remainder",
+            "offset += (rest - outer * len) * word(2);",
+            "offset += rest * word(2);",
+        ),
+        mutant(
+            "stride_of_the_dimension_outside",
+            "a dimension has the stride of the next one",
+            "offset += (rest - outer * len) * word(2);",
+            "offset += (rest - outer * len) * word(5);",
+        ),
+        mutant(
+            "one_dimension_too_many",
+            "divides an index by the outermost length too",
+            "while dim < self.last {",
+            "while dim <= self.last {",
+        ),
+        mutant(
+            "one_dimension_too_few",
+            "does not divide by the last length",
+            "while dim < self.last {",
+            "while dim + 1 < self.last {",
+        ),
+        mutant(
+            "reduced_dimensions_not_loaded",
+            "the words of dimensions are loaded for several kept ones only",
+            "self.kept > 1 || self.dims > self.kept + 1",
+            "self.kept > 1",
+        ),
+        mutant(
+            "kept_dimensions_not_loaded",
+            "the words of dimensions are loaded for several reduced ones only",
+            "self.kept > 1 || self.dims > self.kept + 1",
+            "self.dims > self.kept + 1",
+        ),
+        mutant(
+            "last_tiles_left_out",
+            "the number of jobs is rounded down",
+            "self.groups * self.tiles.div_ceil(tiles as u64)",
+            "self.groups * (self.tiles / tiles as u64)",
+        ),
+        mutant(
+            "adjacent_lanes_overlap",
+            "a lane starts an item behind the lane before",
+            "true => I::VECTOR,",
+            "true => 1,",
+        ),
+        mutant(
+            "one_row_of_a_lane",
+            "adjacent lanes are a row apart, although a lane has adjacent rows",
+            "false => ROWS * I::VECTOR,",
+            "false => I::VECTOR,",
+        )
+        .on(HORNER),
+        mutant(
+            "values_over_the_dimensions",
+            "the threads' values and the dimensions share memory",
+            "const DIM_BYTES: u32 = (WORDS * size_of::<u64>()) as u32;",
+            "const DIM_BYTES: u32 = 0;",
+        ),
+    ],
+};
+
+pub const COLUMNS: Source = Source {
+    path: "axes/columns.rs",
+    kernels: SUM,
+    mutants: &[
+        mutant(
+            "one_column_of_a_vector",
+            "takes one column of a vector of four",
+            "if W > 1 && shape.width > 1 {",
+            "if W > 1 && shape.width > 4 {",
+        ),
+        mutant(
+            "no_barrier_after_the_dimensions",
+            "threads read lengths and strides that others have not stored yet",
+            "        });
+        sync_threads();
+    }
+    let kept",
+            "        });
+    }
+    let kept",
+        ),
+        mutant(
+            "kept_dimensions_and_one_reduced",
+            "the outermost kept dimension is not the last one",
+            "last: shape.kept.saturating_sub(1),",
+            "last: shape.kept,",
+        ),
+        mutant(
+            "one_job_of_a_block",
+            "a block reduces one group of columns only",
+            "job += u64::from(grid_dim_x());",
+            "break;",
+        ),
+        mutant(
+            "next_job_by_threads",
+            "jobs are as many apart as a block has threads",
+            "job += u64::from(grid_dim_x());",
+            "job += u64::from(THREADS);",
+        ),
+        mutant(
+            "group_of_the_job",
+            "the group of columns does not start again with the next tiles",
+            "let group = job - tiles * shape.groups;",
+            "let group = job;",
+        ),
+        mutant(
+            "same_tile_for_all",
+            "all threads of a block take the same tile",
+            "+ u64::from(sub)",
+            "",
+        ),
+        mutant(
+            "vector_behind_the_last",
+            "`<=` for `<`: a vector behind the last one is reduced",
+            "vector < shape.vectors as usize",
+            "vector <= shape.vectors as usize",
+        ),
+        mutant(
+            "tile_behind_the_last",
+            "stores the identity for tiles behind the last one",
+            " && tile < shape.tiles as usize",
+            "",
+        ),
+        mutant(
+            "adjacent_threads_of_one_vector",
+            "a team's threads are adjacent, although their lanes are not",
+            "apart: if is_across { 1 << log_vectors } else { 1 },",
+            "apart: 1,",
+        ),
+        mutant(
+            "every_thread_of_a_team_stores",
+            "threads without the result store too",
+            "if exists && number == 0 {",
+            "if exists {",
+        ),
+        mutant(
+            "team_of_no_vector_stores",
+            "stores results behind the last column",
+            "if exists && number == 0 {",
+            "if number == 0 {",
+        ),
+        mutant(
+            "columns_of_the_vector_before",
+            "a vector's first column is the vector's number",
+            "let column = vector * W + w;",
+            "let column = vector + w;",
+        ),
+        mutant(
+            "partials_by_column",
+            "a column's partials are adjacent, where they are read as far apart as there are columns",
+            "partials.set(tile * shape.columns as usize + column,",
+            "partials.set(column * shape.tiles as usize + tile,",
+        ),
+        mutant(
+            "no_barrier_between_jobs",
+            "a thread overwrites a value of the last job that another one has not read yet",
+            "            // The values are read before those of the next job are stored.
+            sync_threads();
+",
+            "",
+        ),
+        mutant(
+            "run_starts_at_its_tile",
+            "the base of a tile in a run is the offset of its first item",
+            ".wrapping_sub(first * stride)",
+            "",
+        ),
+        mutant(
+            "run_in_all_dimensions",
+            "walks all dimensions in a tile that is in a run of the innermost",
+            "            last = shape.kept;
+",
+            "",
+        ),
+        mutant(
+            "lanes_of_a_thread_in_order",
+            "a thread combines adjacent lanes instead of halves",
+            "((q.reverse_bits() >> 1) >> (31 - self.log_lanes))",
+            "q",
+        ),
+        mutant(
+            "lanes_of_a_thread_apart",
+            "a thread has lanes that are apart, of an operator that is not commutative",
+            "false => (self.number << self.log_lanes) + q,",
+            "false => self.number + (q << self.log_threads),",
+        )
+        .on(HORNER),
+        mutant(
+            "later_lanes_first",
+            "combines a waiting subtree behind the one that it waits for",
+            "self.op.combine(waiting[level][w], values[w])",
+            "self.op.combine(values[w], waiting[level][w])",
+        )
+        .on(HORNER),
+        mutant(
+            "carry_lost",
+            "a subtree of several lanes does not wait for the next one",
+            "} else if level == carries {",
+            "} else if level == carries && level == 0 {",
+        )
+        .on(&["axes_sum_f32", "axes_horner_u32"]),
+        mutant(
+            "lane_keeps_the_one_before",
+            "a lane starts with the items of the lane before",
+            "            accs = none;
+",
+            "",
+        ),
+        mutant(
+            "lanes_of_any_order_not_combined",
+            "a thread never combines its accumulators, if the order is free",
+            "if O::ANY_ORDER && q < lanes {",
+            "if O::ANY_ORDER {",
+        )
+        .on(MAX),
+        mutant(
+            "part_without_items_absorbed",
+            "absorbs a whole part although only its first row exists",
+            "self.is_item(index(PART - 1))",
+            "self.is_item(index(0))",
+        )
+        .on(ARG_MAX),
+        mutant(
+            "first_column_for_all",
+            "all columns of a vector get the first one's items",
+            "i % N, items[i][w], index(i) as u64",
+            "i % N, items[i][0], index(i) as u64",
+        ),
+        mutant(
+            "first_column_absorbed_for_all",
+            "all columns of a vector absorb the first one's rows",
+            "own[i] = items[i][w]",
+            "own[i] = items[i][0]",
+        )
+        .on(ARG_MAX),
+        mutant(
+            "unaligned_vectors",
+            "loads vectors of columns from any address",
+            " && I::skew::<W>(self.arrays) == Some(0)",
+            "",
+        ),
+        mutant(
+            "vectors_of_one_stride",
+            "loads vectors as if all reduced dimensions had one stride",
+            "self.dims.first >= self.dims.last && ",
+            "",
+        ),
+        mutant(
+            "one_column_for_all",
+            "loads the first column's items for all columns",
+            "I::get(arrays, at + w)",
+            "I::get(arrays, at)",
+        ),
+        mutant(
+            "no_barrier_in_team",
+            "a thread reads a value that another one has not stored yet",
+            "            sync_threads();
+            if is_left {",
+            "            if is_left {",
+        ),
+        mutant(
+            "team_from_the_smallest_step",
+            "the halves of a team begin with the smallest",
+            "let step = 1 << (self.log_threads - 1 - level);",
+            "let step = 1 << level;",
+        ),
+        mutant(
+            "right_before_left",
+            "a team combines in the wrong order",
+            "op.combine(values[w], self.values.get(place(w, above)))",
+            "op.combine(self.values.get(place(w, above)), values[w])",
+        )
+        .on(HORNER),
+        mutant(
+            "columns_share_places",
+            "the values of a thread's columns overwrite each other",
+            "w as u32 * THREADS + thread",
+            "w as u32 + thread",
+        ),
+    ],
+};
+
+pub const COMBINE: Source = Source {
+    path: "axes/combine.rs",
+    kernels: SUM,
+    mutants: &[
+        mutant(
+            "last_run_lost",
+            "the number of partials of a later round is rounded down",
+            "left = left.div_ceil(RUN);
+        round",
+            "left /= RUN;
+        round",
+        ),
+        mutant(
+            "same_distance_in_every_round",
+            "a later round reads partials that the first one has combined",
+            "        step *= RUN;
+",
+            "",
+        ),
+        mutant(
+            "one_round_more",
+            "the first round reads the partials of the second",
+            "while round < shape.round {",
+            "while round <= shape.round {",
+        ),
+        mutant(
+            "last_short_run_left_out",
+            "a run of fewer partials is not combined",
+            "let runs = left.div_ceil(RUN) * columns;",
+            "let runs = left / RUN * columns;",
+        ),
+        mutant(
+            "partial_behind_the_last",
+            "`<=` for `<`: reads a partial behind the last one",
+            "match partial < left {",
+            "match partial <= left {",
+        ),
+        mutant(
+            "partials_of_a_lane_in_a_row",
+            "a lane combines four partials from left to right",
+            "op.combine(op.combine(a, b), op.combine(c, d))",
+            "op.combine(op.combine(op.combine(a, b), c), d)",
+        ),
+        mutant(
+            "lanes_side_by_side",
+            "adjacent lanes take adjacent partials",
+            "lane as usize * OF_LANE + i;",
+            "lane as usize + i * WARP_SIZE as usize;",
+        ),
+        mutant(
+            "two_lanes_store",
+            "a lane without the result stores too",
+            "        if lane == 0 {
+            if shape.is_last",
+            "        if lane < 2 {
+            if shape.is_last",
+        ),
+        mutant(
+            "every_round_is_the_last",
+            "the partials of the next round are not stored",
+            "if shape.is_last > 0 {",
+            "if shape.is_last > 0 || shape.round == 0 {",
+        ),
+        mutant(
+            "result_at_the_number_of_its_run",
+            "the next round does not find the partials",
+            "partials.set(first * step * columns + column, value);",
+            "partials.set(run * columns + column, value);",
+        ),
+    ],
+};

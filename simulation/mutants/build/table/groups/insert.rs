@@ -1,0 +1,203 @@
+//! Keys are put into the table.
+
+use super::super::{Source, mutant};
+
+const COMBINE: &[&str] = &["group_combine_sum_f32_by_u32"];
+
+const WIDE_KEYS: &[&str] = &["group_insert_by_u64"];
+
+pub const SOURCE: Source = Source {
+    path: "groups/insert.rs",
+    kernels: COMBINE,
+    mutants: &[
+        mutant(
+            "bins_not_cleared",
+            "a bin starts with what shared memory happens to hold",
+            "        sink.clear(copy);
+",
+            "",
+        ),
+        mutant(
+            "no_barrier_after_the_number",
+            "a thread reads a tile's number before it is stored",
+            "        sync_threads();
+        let tile = words.get(NUMBER);",
+            "        let tile = words.get(NUMBER);",
+        ),
+        mutant(
+            "taken_tile_lost_when_full",
+            "a tile that a block takes from a full table is lost",
+            "                work.leave(tile);
+                work.leave_rest(step + 1);
+                tile = NONE;",
+            "                work.leave_rest(step + 1);
+                tile = NONE;",
+        ),
+        mutant(
+            "begun_tile_lost",
+            "a tile whose keys have no slot is lost",
+            "                work.leave(tile);
+                work.leave(work.tiles",
+            "                work.leave(work.tiles",
+        ),
+        mutant(
+            "next_tile_lost",
+            "the tile that a block has taken next is lost",
+            "                work.leave(work.tiles.tile(taken.0));
+",
+            "",
+        ),
+        mutant(
+            "grows_too_late",
+            "blocks take tiles until the table is full",
+            "if before + claims > work.limit {",
+            "if before + claims > 2 * work.limit {",
+        )
+        .on(WIDE_KEYS),
+        mutant(
+            "value_behind_the_last",
+            "`<=` for `<`: loads a value behind the last one",
+            "                if i < n {
+                    values",
+            "                if i <= n {
+                    values",
+        ),
+        mutant(
+            "last_key_counts_again",
+            "lanes behind the last key combine its value again",
+            "values[r] = sink.load(i);
+                }",
+            "values[r] = sink.load(i);
+                } else {
+                    values[r] = sink.load(last);
+                }",
+        ),
+        mutant(
+            "key_of_empty_bins_has_one",
+            "the key that looks like an empty bin is in a bin that no key owns",
+            "if is_idle >> r & 1 == 0 && key != K::EMPTY {",
+            "if is_idle >> r & 1 == 0 {",
+        ),
+        mutant(
+            "key_of_empty_slots_forgotten",
+            "the host does not learn that the key of empty slots occurs",
+            "                    work.state.set_atomic(State::HAS_EMPTY, 1);
+",
+            "",
+        ),
+        mutant(
+            "lanes_of_equal_keys_not_idle",
+            "all lanes combine their warp's values",
+            "                is_idle |= 1 << r;
+",
+            "",
+        ),
+        mutant(
+            "first_lane_for_all",
+            "the first lane combines its own value for the warp",
+            "value = if is_peer { all } else { value };",
+            "",
+        ),
+        mutant(
+            "bin_of_another_key",
+            "a key is in the bin that another one has come to own",
+            "if before == K::EMPTY || before == key {",
+            "if true {",
+        ),
+        mutant(
+            "last_copy_left_out",
+            "the last copy of a bin is not combined",
+            "        let mut copy = 1;
+        while copy < copies {",
+            "        let mut copy = 1;
+        while copy + 1 < copies {",
+        ),
+        mutant(
+            "values_of_all_lanes",
+            "a warp combines the values of other keys with those of its first lane's key",
+            "let of_peer = if is_peer { value } else { sink.identity() };",
+            "let of_peer = value;",
+        ),
+        mutant(
+            "rest_lost_when_full",
+            "the adjacent tiles behind one that a block takes from a full table are lost",
+            "                work.leave_rest(step + 1);
+                tile = NONE;",
+            "                tile = NONE;",
+        ),
+        mutant(
+            "rest_lost_with_a_begun_tile",
+            "the adjacent tiles behind one whose keys have no slot are lost",
+            "                work.leave_rest(step + 1);
+                work.stop();",
+            "                work.stop();",
+        ),
+        mutant(
+            "first_adjacent_tile_of_all",
+            "all blocks take the adjacent tiles of the first one",
+            "block_idx_x() * per_block + step,",
+            "step,",
+        ),
+        mutant(
+            "key_without_a_slot_owns_a_bin",
+            "a block combines a bin whose key is not in the table",
+            "bins.owners.set(bin, K::EMPTY);
+            });",
+            "let _ = bin;
+            });",
+        ),
+        mutant(
+            "new_key_without_a_slot",
+            "a key that comes to own a bin is not put into the table",
+            "if (is_idle | in_bin & !is_new) >> r & 1 == 0 {",
+            "if (is_idle | in_bin) >> r & 1 == 0 {",
+        ),
+        mutant(
+            "neighbour_forgotten",
+            "a key in the second of its bins is combined into the first",
+            "                is_other |= 1 << r;
+",
+            "",
+        ),
+        mutant(
+            "copies_of_two_bins",
+            "adjacent bins share their copies",
+            "bin * self.copies + (thread_idx_x()",
+            "bin + (thread_idx_x()",
+        ),
+        mutant(
+            "same_slot_again",
+            "a search does not go on with the next slot",
+            "slots[r] = table.next(slots[r] as usize) as u32;",
+            "",
+        ),
+        mutant(
+            "one_probe_too_few_counts",
+            "a tile is lost only if its first row has no slot",
+            "is_lost: searched != 0,",
+            "is_lost: searched & 1 != 0,",
+        ),
+        mutant(
+            "claims_of_a_thread_forgotten",
+            "the number of groups is too small",
+            "                        claimed += 1;
+",
+            "",
+        ),
+        mutant(
+            "last_bins_not_flushed",
+            "a thread combines one group of its bins only",
+            "        bin += TOGETHER as u32 * THREADS;
+    }",
+            "        break;
+    }",
+        ),
+        mutant(
+            "claims_kept",
+            "a block adds the claims of earlier tiles again",
+            "                words.set(CLAIMS, 0);
+                let",
+            "                let",
+        ),
+    ],
+};

@@ -1,0 +1,264 @@
+//! The starts of runs.
+
+use super::{Source, mutant};
+
+/// Keys of 4, 8 and 12 bytes: a lane has rows of four keys, of two, and one row.
+const ALL: &[&str] = &["find_runs_u32", "find_runs_u64", "find_runs_point"];
+
+const NARROW: &[&str] = &["find_runs_u32"];
+
+const WIDE: &[&str] = &["find_runs_u64"];
+
+pub const SOURCE: Source = Source {
+    path: "runs.rs",
+    kernels: WIDE,
+    mutants: &[
+        mutant(
+            "tile_is_the_block",
+            "a block waits for tiles of blocks that have not started",
+            "words.set(TILE, work.arrivals.fetch_increment(0, tiles as u32));",
+            "words.set(TILE, cuda_std::thread::block_idx_x());",
+        ),
+        mutant(
+            "counter_not_reset",
+            "the arrival counter is not 0 behind the last tile",
+            "fetch_increment(0, tiles as u32)",
+            "fetch_increment(0, tiles as u32 + 1)",
+        ),
+        mutant(
+            "no_barrier_after_the_arrival",
+            "a thread reads the tile's number before it is stored",
+            "    sync_threads();
+    let tile = words.get(TILE) as usize;",
+            "    let tile = words.get(TILE) as usize;",
+        ),
+        mutant(
+            "rows_not_aligned",
+            "the first tile begins with the keys, although they do not start with a vector",
+            "first: first.wrapping_sub(skew.unwrap_or(0)),",
+            "first,",
+        ),
+        mutant(
+            "no_barrier_after_the_counts",
+            "a warp adds counts that others have not stored yet",
+            "        words.set(warp, count);
+    }
+    sync_threads();",
+            "        words.set(warp, count);
+    }",
+        ),
+        mutant(
+            "own_warp_is_before",
+            "a warp's starts are numbered behind their own number",
+            "if (w as u32) < warp { count }",
+            "if (w as u32) <= warp { count }",
+        ),
+        mutant(
+            "last_warp_not_counted",
+            "the starts of a tile's last warp are not counted",
+            "        of_tile += count;",
+            "        of_tile += if w + 1 < ALL_WARPS { count } else { 0 };",
+        ),
+        mutant(
+            "no_end",
+            "the number of keys is not stored behind the starts",
+            "                starts.set(runs, n);
+",
+            "",
+        ),
+        mutant(
+            "no_barrier_after_looking_back",
+            "a warp numbers its starts before their number is known",
+            "    sync_threads();
+    let run = before",
+            "    let run = before",
+        ),
+        mutant(
+            "first_tile_before_itself",
+            "the first tile's starts are numbered behind its own number",
+            "            return 0;
+",
+            "            return count;
+",
+        ),
+        mutant(
+            "sum_left_out",
+            "adds the counts of tiles, but not the sum in front of them",
+            "lane <= sums.trailing_zeros()",
+            "lane < sums.trailing_zeros()",
+        ),
+        mutant(
+            "counts_before_the_sum_added",
+            "adds tiles that are in the sum already",
+            "let number = if needed { word & Self::NUMBER } else { 0 };",
+            "let number = word & Self::NUMBER;",
+        ),
+        mutant(
+            "own_count_added",
+            "looks back from the tile itself",
+            "word = self.get(end - 1 - lane as usize);",
+            "word = self.get(end - lane as usize);",
+        ),
+        mutant(
+            "last_tile_added_twice",
+            "the next step back overlaps with the last one by a tile",
+            "end -= WARP_SIZE as usize;",
+            "end -= WARP_SIZE as usize - 1;",
+        ),
+        mutant(
+            "sum_must_be_the_nearest",
+            "goes on beyond a sum that is not in the nearest tile",
+            "            if sums != 0 {
+                break;
+            }
+            end",
+            "            if sums & 1 != 0 {
+                break;
+            }
+            end",
+        ),
+        mutant(
+            "sum_without_own_count",
+            "a tile's sum does not include its own starts",
+            "self.set(tile, Self::SUM, before + count);",
+            "self.set(tile, Self::SUM, before);",
+        ),
+        mutant(
+            "waits_for_the_nearest_only",
+            "adds the tiles further in front before they have a count",
+            "warp_vote_any(FULL_MASK, word == 0)",
+            "warp_vote_any(FULL_MASK, word == 0 && lane == 0)",
+        ),
+        mutant(
+            "word_stored_plainly",
+            "another block may see a part of a tile's word",
+            "self.words.set_atomic(Self::TILES + tile, state | number);",
+            "self.words.set(Self::TILES + tile, state | number);",
+        ),
+        mutant(
+            "word_loaded_plainly",
+            "a load may be from before the loop",
+            "self.words.get_atomic(Self::TILES + tile)",
+            "self.words.get(Self::TILES + tile)",
+        ),
+        mutant(
+            "part_begins_with_no_start",
+            "a part's first key is compared with itself",
+            "self.keys.get(self.first.wrapping_sub(1).min(n - 1))",
+            "self.keys.get(self.first.min(n - 1))",
+        ),
+        mutant(
+            "row_before_is_the_first",
+            "each row is compared with the key in front of the part",
+            "                row_before = turned;
+",
+            "",
+        ),
+        mutant(
+            "lane_above",
+            "a lane's first key is compared with the last one of the lane above",
+            "Shuffle::Idx((lane + 31) % WARP_SIZE)",
+            "Shuffle::Idx((lane + 1) % WARP_SIZE)",
+        ),
+        mutant(
+            "vectors_of_the_last_part",
+            "loads vectors of a part that is not whole",
+            " && Self::KEYS <= n - self.first;",
+            ";",
+        ),
+        mutant(
+            "start_at_the_end",
+            "`>` for `>=`: the place behind the last key may be a start",
+            "if index(r, e) >= n {",
+            "if index(r, e) > n {",
+        ),
+        mutant(
+            "first_key_no_start_in_part",
+            "the first key is no start if the part is not whole, and the last key equals it",
+            "} else if index(r, e) == 0 {",
+            "} else if index(r, e) == n {",
+        ),
+        mutant(
+            "first_key_no_start_in_whole",
+            "the first key is no start if the part is whole, and the last key equals it",
+            "                mask |= 1;
+",
+            "",
+        ),
+        mutant(
+            "mask_of_the_last_group",
+            "the groups share a place for their masks",
+            "self.masks.set(group * THREADS + thread_idx_x(), mask);",
+            "self.masks.set(thread_idx_x(), mask);",
+        ),
+        mutant(
+            "places_read_before_stored",
+            "lanes read places that others have not stored yet",
+            "unsafe { sync_warp(FULL_MASK) };",
+            "",
+        )
+        .nth(1, 2),
+        mutant(
+            "places_overwritten",
+            "the next group's places overwrite those that lanes have not read yet",
+            "unsafe { sync_warp(FULL_MASK) };",
+            "",
+        )
+        .nth(2, 2),
+        mutant(
+            "one_start_of_a_lane",
+            "leaves out the starts of a group behind the first 32",
+            "                own += WARP_SIZE;
+",
+            "                break;
+",
+        ),
+        mutant(
+            "groups_numbered_alike",
+            "each group of a part overwrites the results of the one before",
+            "            run += of_group as usize;
+",
+            "",
+        ),
+        mutant(
+            "scan_without_the_step",
+            "a lane of the scan leaves out the one at its distance",
+            "sums += if lane >= step { below } else { 0 };",
+            "sums += if lane > step { below } else { 0 };",
+        ),
+        mutant(
+            "own_starts_are_below",
+            "a lane's places are behind its own number",
+            "let lanes_below = sums - counts;",
+            "let lanes_below = sums;",
+        ),
+        mutant(
+            "rows_numbered_alike",
+            "each row of a group overwrites the places of the one before",
+            "            rows += all >> byte(r) & BYTE;
+",
+            "            rows = all >> byte(r) & BYTE;
+",
+        ),
+        mutant(
+            "byte_of_seven_bits",
+            "a row of 128 starts has none",
+            "const BYTE: u32 = 0xff;",
+            "const BYTE: u32 = 0x7f;",
+        )
+        .on(NARROW),
+        mutant(
+            "lanes_of_one_key",
+            "the places of adjacent lanes overlap",
+            "as u32 + lane * N as u32)",
+            "as u32 + lane)",
+        )
+        .on(ALL),
+        mutant(
+            "narrow_starts_only",
+            "stores starts of 64 bits as numbers of 32 bits",
+            "if self.wide.len() > 0 {",
+            "if false {",
+        ),
+    ],
+};

@@ -1,0 +1,140 @@
+//! Launches that find, combine, sort and move groups.
+
+use kernels_gpu::entry::Entry;
+use kernels_gpu::groups::{NONE, RADIX};
+use kernels_gpu::op::Sum;
+use kernels_sim::groups::{Drawn, KINDS, Launches, Value, keys};
+use kernels_sim::runs::Wrong;
+use rand::rngs::StdRng;
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+
+use crate::attempt::{Attempt, Mode};
+
+/// Checks the launches of a case.
+type Check = fn(&Launches, u64, &mut StdRng) -> Result<(), Wrong>;
+
+/// Launches these entries, and those of the library where none replaces them, under each schedule, until one fails.
+pub fn search(entries: &[Entry], mode: Mode) -> Attempt {
+    let mut checks: Vec<Check> = vec![];
+    for check in entries.iter().flat_map(checks_of) {
+        if !checks
+            .iter()
+            .any(|other| std::ptr::fn_addr_eq(*other, check))
+        {
+            checks.push(check);
+        }
+    }
+    for (round, &schedule) in (0..).zip(mode.schedules()) {
+        for case in KINDS * round..KINDS * (round + 1) {
+            for check in &checks {
+                let random = &mut StdRng::seed_from_u64(case);
+                let launches = Launches {
+                    slots: 1 << random.random_range(1..14),
+                    most_probes: [1, 3, 16, 256][random.random_range(0..4)],
+                    blocks: random.random_range(1..5),
+                    most_direct: [usize::MAX, 0, 10][random.random_range(0..3)],
+                    per_block: random.random_range(1..4),
+                    simulator: mode
+                        .simulator(schedule)
+                        .resident_blocks(random.random_range(1..4)),
+                    entries: entries.to_vec(),
+                };
+                let launch = format!("{}, case {case}, {schedule:?}", entries[0].name);
+                let attempt = match check(&launches, case, random) {
+                    Ok(()) => Attempt::Fine,
+                    Err(Wrong::Findings(failure)) => mode.failed(&launch, &failure),
+                    Err(wrong) => Attempt::wrong(format!("{launch}\n{wrong}")),
+                };
+                if matches!(attempt, Attempt::Failed { .. }) {
+                    return attempt;
+                }
+            }
+        }
+    }
+    Attempt::Fine
+}
+
+/// The checks that launch an entry, the cheapest first.
+fn checks_of(entry: &Entry) -> Vec<Check> {
+    match (entry.kernel, entry.read_bytes[0]) {
+        ("group_insert", 8) => vec![groups::<u64>, full],
+        ("group_insert" | "group_list" | "group_number", _) => vec![groups::<u32>],
+        ("group_combine" | "group_rehash", _) => vec![values, growth],
+        ("partition_count" | "partition_u32", _) => vec![values],
+        ("sort_scan", _) => vec![scan, sort],
+        ("sort_count" | "sort_scatter", _) => vec![sort],
+        _ => vec![moving],
+    }
+}
+
+fn groups<K: Drawn>(launches: &Launches, case: u64, random: &mut StdRng) -> Result<(), Wrong> {
+    launches.check_groups(&keys::<K>(random, case % KINDS))
+}
+
+/// One block alone, and a table in which there is a slot for every key: the block must stop before the table is full.
+fn full(launches: &Launches, case: u64, _: &mut StdRng) -> Result<(), Wrong> {
+    if case % KINDS != 0 {
+        return Ok(());
+    }
+    let launches = Launches {
+        blocks: 1,
+        slots: 1 << 13,
+        most_probes: 1 << 13,
+        ..launches.clone()
+    };
+    launches.check_groups(&(0..8000).collect::<Vec<u64>>())
+}
+
+fn values(launches: &Launches, case: u64, random: &mut StdRng) -> Result<(), Wrong> {
+    let keys = keys::<u32>(random, case % KINDS);
+    let values: Vec<f32> = keys.iter().map(|_| Value::drawn(random)).collect();
+    launches.check_values(Sum, &keys, &values).map(drop)
+}
+
+/// From two slots on, with tiles that blocks must leave.
+fn growth(launches: &Launches, case: u64, random: &mut StdRng) -> Result<(), Wrong> {
+    if case % KINDS != 0 {
+        return Ok(());
+    }
+    let launches = Launches {
+        slots: 2,
+        ..launches.clone()
+    };
+    let keys: Vec<u32> = (0..7000).map(|i| i % 2000).collect();
+    let values: Vec<f32> = keys.iter().map(|_| Value::drawn(random)).collect();
+    launches.check_values(Sum, &keys, &values).map(drop)
+}
+
+/// Sorts by two digits, of which one has the sign.
+fn sort(launches: &Launches, case: u64, random: &mut StdRng) -> Result<(), Wrong> {
+    let n = [random.random_range(1..70), random.random_range(1..5000)][case as usize % 2];
+    let keys: Vec<u64> = (0..n).map(|_| random.random_range(0..400) << 55).collect();
+    launches.check_sort(&keys, 1 << 63, &[48, 56])
+}
+
+fn scan(launches: &Launches, _: u64, random: &mut StdRng) -> Result<(), Wrong> {
+    let tiles = random.random_range(1..5000);
+    let count = |i: usize| (i as u32).wrapping_mul(0x9E37_79B9) >> 22;
+    let counts: Vec<u32> = (0..RADIX as usize * tiles).map(count).collect();
+    launches.check_scan(&counts, 2)
+}
+
+fn moving(launches: &Launches, _: u64, random: &mut StdRng) -> Result<(), Wrong> {
+    let n = random.random_range(1..2000);
+    let mut permutation: Vec<u32> = (0..n).collect();
+    permutation.shuffle(random);
+    launches.check_invert(&permutation)?;
+    launches.check_fill(random.random::<u8>(), n as usize)?;
+    launches.check_fill(random.random::<u64>(), n as usize)?;
+    let bytes: Vec<u8> = (0..n).map(|_| random.random()).collect();
+    let pairs: Vec<[u64; 2]> = (0..n).map(|_| [random.random(), random.random()]).collect();
+    launches.check_gather(&bytes, &permutation)?;
+    launches.check_gather(&pairs, &permutation)?;
+    permutation
+        .iter_mut()
+        .step_by(3)
+        .for_each(|index| *index = NONE);
+    launches.check_scatter(&bytes, &permutation, 7, n as usize)?;
+    launches.check_scatter(&pairs, &permutation, [7; 2], n as usize)
+}
