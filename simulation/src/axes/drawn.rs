@@ -118,7 +118,7 @@ fn lens<I: Items>(random: &mut StdRng, kind: u64) -> (Vec<usize>, Vec<usize>) {
         0 => (vec![few(900)], vec![few(9)]),
         1 => (vec![few(40)], vec![few(300)]),
         // Several tiles.
-        2 => (vec![few(5)], vec![tile + few(2 * tile)]),
+        2 => (vec![few(12)], vec![tile + few(2 * tile)]),
         // Tiles in runs.
         3 => (vec![few(3)], vec![few(3), tile]),
         // Ends of tiles.
