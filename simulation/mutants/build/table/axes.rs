@@ -23,14 +23,14 @@ pub const SOURCE: Source = Source {
         mutant(
             "offset_of_the_whole_index",
             "a dimension's offset is that of the index, not of the remainder",
-            "offset += (rest - outer * len) * word(2);",
-            "offset += rest * word(2);",
+            "(rest - outer * len).wrapping_mul(word(2))",
+            "rest.wrapping_mul(word(2))",
         ),
         mutant(
             "stride_of_the_dimension_outside",
             "a dimension has the stride of the next one",
-            "offset += (rest - outer * len) * word(2);",
-            "offset += (rest - outer * len) * word(5);",
+            "(rest - outer * len).wrapping_mul(word(2))",
+            "(rest - outer * len).wrapping_mul(word(5))",
         ),
         mutant(
             "one_dimension_too_many",
@@ -186,9 +186,15 @@ pub const COLUMNS: Source = Source {
             "",
         ),
         mutant(
+            "start_forgotten",
+            "a view begins with its lowest item, although dimensions run backwards",
+            "(shape.first as usize).wrapping_add(kept.offset(vector))",
+            "kept.offset(vector)",
+        ),
+        mutant(
             "run_starts_at_its_tile",
             "the base of a tile in a run is the offset of its first item",
-            ".wrapping_sub(first * stride)",
+            ".wrapping_sub(first.wrapping_mul(stride))",
             "",
         ),
         mutant(
