@@ -266,12 +266,6 @@ pub const COLUMNS: Source = Source {
         )
         .on(ARG_MAX),
         mutant(
-            "unaligned_vectors",
-            "loads vectors of columns from any address",
-            " && I::skew::<W>(self.arrays) == Some(0)",
-            "",
-        ),
-        mutant(
             "vectors_of_one_stride",
             "loads vectors as if all reduced dimensions had one stride",
             "self.dims.first >= self.dims.last && ",

@@ -13,7 +13,7 @@ use rand::rngs::StdRng;
 use crate::attempt::{Attempt, Mode};
 
 /// The cases of each kind under a schedule.
-const ROUNDS: u64 = 2;
+const ROUNDS: u64 = 4;
 
 /// Launches reductions along axes with these kernels under each schedule, until one fails.
 pub fn search(entries: &[Entry], mode: Mode) -> Attempt {
