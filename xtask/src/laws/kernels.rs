@@ -255,6 +255,13 @@ pub const KERNELS: &[Kernel] = &[
         Warp::Others,
     ),
     kernel(
+        &["partition_u32", "partition_u64"],
+        Loads::Left,
+        Stores::Results,
+        Block::Atomics,
+        Warp::Others,
+    ),
+    kernel(
         &["group_list", "sort_scan", "sort_scatter"],
         Loads::Left,
         Stores::Results,
@@ -262,7 +269,7 @@ pub const KERNELS: &[Kernel] = &[
         Warp::Others,
     ),
     kernel(
-        &["sort_count"],
+        &["sort_count", "partition_count"],
         Loads::Left,
         Stores::Results,
         Block::Atomics,

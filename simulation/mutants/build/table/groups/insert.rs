@@ -86,13 +86,6 @@ pub const SOURCE: Source = Source {
             "",
         ),
         mutant(
-            "lanes_of_equal_keys_not_idle",
-            "all lanes combine their warp's values",
-            "                is_idle |= 1 << r;
-",
-            "",
-        ),
-        mutant(
             "first_lane_for_all",
             "the first lane combines its own value for the warp",
             "value = if is_peer { all } else { value };",
