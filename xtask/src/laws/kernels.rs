@@ -255,6 +255,13 @@ pub const KERNELS: &[Kernel] = &[
         Warp::Others,
     ),
     kernel(
+        &["partition_count"],
+        Loads::Left,
+        Stores::Cells,
+        Block::Atomics,
+        Warp::None,
+    ),
+    kernel(
         &["partition_u32", "partition_u64"],
         Loads::Left,
         Stores::Results,
@@ -269,7 +276,7 @@ pub const KERNELS: &[Kernel] = &[
         Warp::Others,
     ),
     kernel(
-        &["sort_count", "partition_count"],
+        &["sort_count"],
         Loads::Left,
         Stores::Results,
         Block::Atomics,
