@@ -330,6 +330,17 @@ mod tests {
     }
 
     #[test]
+    fn bins_have_32_kib() {
+        use insert::{BINS, items_of_tile, most_bins_of};
+        assert_eq!(items_of_tile::<u32>(), 2048);
+        assert_eq!(most_bins_of::<u32, f32>(), 4 * BINS);
+        assert_eq!(most_bins_of::<u32, f64>(), 2 * BINS);
+        assert_eq!(most_bins_of::<u64, u64>(), 2 * BINS);
+        assert_eq!(most_bins_of::<u64, ()>(), BINS);
+        assert_eq!(most_bins_of::<u64, [u64; 4]>(), BINS);
+    }
+
+    #[test]
     fn digits_are_bytes_of_the_key() {
         assert_eq!(0x1234_5678u32.digit(8, 0), 0x56);
         assert_eq!((-1i32 as u32).digit(24, 1 << 31), 0x7F);

@@ -589,18 +589,3 @@ fn flush<K: GroupKey, S: Sink>(table: Table<K>, sink: S, bins: Bins<K>) {
         bin += TOGETHER as u32 * THREADS;
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bins_have_32_kib() {
-        assert_eq!(items_of_tile::<u32>(), 2048);
-        assert_eq!(most_bins_of::<u32, f32>(), 4 * BINS);
-        assert_eq!(most_bins_of::<u32, f64>(), 2 * BINS);
-        assert_eq!(most_bins_of::<u64, u64>(), 2 * BINS);
-        assert_eq!(most_bins_of::<u64, ()>(), BINS);
-        assert_eq!(most_bins_of::<u64, [u64; 4]>(), BINS);
-    }
-}
