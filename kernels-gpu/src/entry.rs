@@ -116,7 +116,7 @@ pub mod groups_parts {
     //! Names for the family of groups; not a public interface.
 
     pub use super::parts::*;
-    pub use crate::groups::{Table, Tiles, insert};
+    pub use crate::groups::{Table, insert};
     pub use crate::shared_array;
 }
 

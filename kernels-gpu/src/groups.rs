@@ -9,7 +9,6 @@
 //! | [`rehash`](list::rehash) | copies the keys to a larger table | slots |
 //! | [`list`](list::list) | numbers the groups and stores the key of each | slots |
 //! | [`number`](list::number) | stores the number of each item's group | items |
-//! | [`count`](partition::count), [`partition`](partition::partition) | bring items with similar hashes together, if there are many groups | tiles of items |
 //! | [`gather`](moving::gather), [`scatter`](moving::scatter), [`invert`](moving::invert), [`fill`](moving::fill) | move values by an array of indices | items |
 //! | [`sort_count`](sort::sort_count), [`sort_scan`](sort::sort_scan), [`sort_scatter`](sort::sort_scatter) | a stable sort by 8 bits | tiles of items |
 //!
@@ -34,7 +33,6 @@
 pub mod insert;
 pub mod list;
 pub mod moving;
-pub mod partition;
 pub mod sort;
 
 use crate::element::Element;
@@ -213,48 +211,6 @@ impl<K: GroupKey> Table<K> {
     }
 }
 
-/// The tiles of a launch: some that earlier launches have left, and all from one on.
-#[derive(Clone, Copy, Debug)]
-pub struct Tiles {
-    again: Global<u32>,
-    first: u32,
-    end: u32,
-}
-
-impl Tiles {
-    /// The tiles in `again`, and those of the keys from tile `first` on.
-    #[inline(always)]
-    pub fn new<K: GroupKey>(keys: Global<K>, again: Global<u32>, first: u64) -> Self {
-        Self {
-            again,
-            first: first as u32,
-            end: keys.len().div_ceil(insert::items_of_tile::<K>()) as u32,
-        }
-    }
-
-    /// The number of tiles.
-    #[inline(always)]
-    fn count(self) -> u32 {
-        self.again.len() as u32 + self.end - self.first
-    }
-
-    /// The tile with this number, or [`NONE`].
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn tile(self, number: u32) -> u32 {
-        let again = self.again.len() as u32;
-        if number < again {
-            return self.again.get(number as usize);
-        }
-        let behind = number - again;
-        if behind < self.end - self.first {
-            self.first + behind
-        } else {
-            NONE
-        }
-    }
-}
-
 /// Words that the blocks of a launch share, and the host reads.
 pub struct State;
 
@@ -327,17 +283,6 @@ mod tests {
         let narrow: BTreeSet<u64> = (0..10_000u32).map(|k| (k << 16).hash()).collect();
         let wide: BTreeSet<u64> = (0..10_000u64).map(|k| (k << 32 | k).hash()).collect();
         assert_eq!((narrow.len(), wide.len()), (10_000, 10_000));
-    }
-
-    #[test]
-    fn bins_have_32_kib() {
-        use insert::{BINS, items_of_tile, most_bins_of};
-        assert_eq!(items_of_tile::<u32>(), 2048);
-        assert_eq!(most_bins_of::<u32, f32>(), 4 * BINS);
-        assert_eq!(most_bins_of::<u32, f64>(), 2 * BINS);
-        assert_eq!(most_bins_of::<u64, u64>(), 2 * BINS);
-        assert_eq!(most_bins_of::<u64, ()>(), BINS);
-        assert_eq!(most_bins_of::<u64, [u64; 4]>(), BINS);
     }
 
     #[test]

@@ -13,7 +13,6 @@ use kernels_gpu::element::Element;
 use kernels_gpu::entry::groups::{combine_of, of};
 use kernels_gpu::entry::{Entry, Segments};
 use kernels_gpu::groups::insert::{MOST_LEFT, items_of_tile};
-use kernels_gpu::groups::partition::{PARTS, tiles_of_block};
 use kernels_gpu::groups::sort::tiles_of;
 use kernels_gpu::groups::{GroupKey, NONE, RADIX, State, THREADS};
 use kernels_gpu::op::Op;
@@ -31,8 +30,6 @@ pub struct Growth {
     pub tables: u32,
     /// The number of tiles that blocks have left.
     pub left: u32,
-    /// Whether items were partitioned.
-    pub is_partitioned: bool,
 }
 
 /// The launches of a case.
@@ -46,10 +43,6 @@ pub struct Launches {
     pub slots: usize,
     /// The slots among which a key is searched, if there are more.
     pub most_probes: u32,
-    /// The most groups whose values are combined as the items come; those of more are partitioned first.
-    pub most_direct: usize,
-    /// The adjacent tiles of a block, once they are partitioned.
-    pub per_block: usize,
     /// Entries that replace those of the library with the same names.
     pub entries: Vec<Entry>,
 }
@@ -137,10 +130,10 @@ impl Launches {
         keys: &[K],
         values: Option<(&[T], T)>,
     ) -> Result<Inserted<K, T>, Wrong> {
-        let most = (2 * keys.len()).next_power_of_two();
-        let mut key_memory = Buffer::from(keys);
-        let mut value_memory = values.map(|(values, _)| Buffer::from(values));
-        let mut per_block = 0;
+        let (n, tiles) = (keys.len(), keys.len().div_ceil(items_of_tile::<K>()));
+        let most = (2 * n).next_power_of_two();
+        let key_memory = Buffer::from(keys);
+        let value_memory = values.map(|(values, _)| Buffer::from(values));
         let mut slots = self.slots;
         let mut words = vec![K::EMPTY; slots];
         let cells_of =
@@ -154,21 +147,11 @@ impl Launches {
                 true => slots as u32,
                 false => self.most_probes.min(slots as u32),
             };
-            let n = key_memory.len();
-            let tiles = n.div_ceil(items_of_tile::<K>());
-            let (rest, limit, blocks) = match (per_block, values) {
-                (0, Some(_)) => (0, self.most_direct.min(slots / 2), self.blocks),
-                (0, None) => (0, slots / 2, self.blocks),
-                (per_block, _) => {
-                    let rest = again.len() + tiles - first;
-                    (rest, slots / 2, rest.div_ceil(per_block) as u32)
-                }
-            };
             let word_memory = Buffer::from(&words[..]);
             let cell_memory = Buffer::from(&cells[..]);
             let state_memory = Buffer::from(&state[..]);
             let again_memory = Buffer::from(&again[..]);
-            let most_left = MOST_LEFT * self.blocks as usize + rest;
+            let most_left = MOST_LEFT * self.blocks as usize;
             let left = Guarded::new(most_left, size_of::<u32>());
             let mut arrays = vec![
                 Array::new("keys", key_memory.as_ptr(), n),
@@ -177,27 +160,26 @@ impl Launches {
                 Array::new("again", again_memory.as_ptr(), again.len()),
                 Array::new("left", left.start::<u32>(), most_left),
                 Array::number("first", first as u64),
-                Array::number("per_block", per_block as u64),
-                Array::number("limit", limit as u64),
+                Array::number("limit", slots as u64 / 2),
                 Array::number("most_probes", most_probes.into()),
             ];
             if let Some(values) = &value_memory {
                 arrays.push(Array::new("values", values.as_ptr(), n));
                 arrays.push(Array::new("cells", cell_memory.as_ptr(), slots + 1));
             }
-            self.run(row, blocks, op, &arrays)
+            self.run(row, self.blocks, op, &arrays)
                 .map_err(Wrong::Findings)?;
             (words, cells) = (word_memory.to_vec(), cell_memory.to_vec());
             state = state_memory.to_vec();
             // A block has begun a tile, and taken another one, when it learns that the table is full.
-            let most_claimed = slots / 2 + 2 * blocks as usize * items_of_tile::<K>();
+            let most_claimed = slots / 2 + 2 * self.blocks as usize * items_of_tile::<K>();
             if state[State::CLAIMED] as usize > most_claimed {
                 let claimed = state[State::CLAIMED];
                 return Err(Wrong::Results(format!(
                     "blocks did not stop: {claimed} of {slots} slots are claimed"
                 )));
             }
-            let taken = rest + state[State::NEXT] as usize;
+            let taken = state[State::NEXT] as usize;
             let mut rest = left.read::<u32>(state[State::LEFT] as usize)?;
             growth.left += state[State::LEFT];
             rest.extend(&again[taken.min(again.len())..]);
@@ -210,18 +192,6 @@ impl Launches {
                     state,
                     growth,
                 });
-            }
-            for word in [State::NEXT, State::LEFT, State::IS_FULL] {
-                state[word] = 0;
-            }
-            if let Some(values) = &mut value_memory
-                && per_block == 0
-                && state[State::CLAIMED] as usize > self.most_direct
-            {
-                (key_memory, *values) = self.partition(&key_memory, values, &again, first)?;
-                (again, first, per_block) = (vec![], 0, self.per_block);
-                growth.is_partitioned = true;
-                continue;
             }
             if slots >= most {
                 return Err(Wrong::Results(format!("{n} keys fill {slots} slots")));
@@ -244,49 +214,10 @@ impl Launches {
                 cells = self.scattered(&cells, &moved.read(slots + 1)?, larger + 1, initial)?;
             }
             slots = larger;
+            for word in [State::NEXT, State::LEFT, State::IS_FULL] {
+                state[word] = 0;
+            }
         }
-    }
-
-    /// The pairs of the tiles in `again` and from `first` on, by parts.
-    fn partition<K: GroupKey, T: Element>(
-        &self,
-        keys: &Buffer<K>,
-        values: &Buffer<T>,
-        again: &[u32],
-        first: usize,
-    ) -> Result<(Buffer<K>, Buffer<T>), Wrong> {
-        let (n, of_tile) = (keys.len(), items_of_tile::<K>());
-        let tiles = again.iter().map(|tile| *tile as usize);
-        let tiles: Vec<usize> = tiles.chain(first..n.div_ceil(of_tile)).collect();
-        let rest = tiles.iter().map(|tile| of_tile.min(n - tile * of_tile));
-        let rest = rest.sum();
-        let again = Buffer::from(again);
-        let counters = || Buffer::from(&[0u32; PARTS as usize][..]);
-        let (totals, taken) = (counters(), counters());
-        let keys_out = Guarded::new(rest, size_of::<K>());
-        let values_out = Guarded::new(rest, size_of::<T>());
-        let arrays = [
-            Array::new("keys", keys.as_ptr(), n),
-            Array::new("values", values.as_ptr(), n),
-            Array::new("again", again.as_ptr(), again.len()),
-            Array::new("totals", totals.as_ptr(), totals.len()),
-            Array::new("taken", taken.as_ptr(), taken.len()),
-            Array::new("keys_out", keys_out.start::<K>(), rest),
-            Array::new("values_out", values_out.start::<T>(), rest),
-            Array::number("first", first as u64),
-        ];
-        let (kernel, of_block) = match size_of::<T>() {
-            4 => ("partition_u32", tiles_of_block::<K, u32>()),
-            _ => ("partition_u64", tiles_of_block::<K, u64>()),
-        };
-        let blocks = tiles.len().div_ceil(of_block) as u32;
-        for (kernel, blocks) in [("partition_count", self.blocks), (kernel, blocks)] {
-            let row = of(kernel, size_of::<K>()).expect("keys have 4 or 8 bytes");
-            self.run(row, blocks, (), &arrays)
-                .map_err(Wrong::Findings)?;
-        }
-        let (keys, values) = (keys_out.read::<K>(rest)?, values_out.read::<T>(rest)?);
-        Ok((Buffer::from(&keys[..]), Buffer::from(&values[..])))
     }
 
     /// The values at other indices, such as the cells of a larger table.
@@ -438,15 +369,6 @@ fn words_of<T>(kernel: &str) -> (&'static Entry, usize) {
 
 impl fmt::Display for Growth {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let partitioned = if self.is_partitioned {
-            ", partitioned"
-        } else {
-            ""
-        };
-        write!(
-            f,
-            "{} larger tables, {} tiles left{partitioned}",
-            self.tables, self.left
-        )
+        write!(f, "{} larger tables, {} tiles left", self.tables, self.left)
     }
 }

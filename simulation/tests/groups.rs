@@ -43,12 +43,7 @@ fn trials(seed: u64) -> Vec<Trial> {
         Trial::test("maxima of i64 by u32", move || {
             combine::<u32, i64, _>(Max, seed)
         }),
-        Trial::test("a table that grows several times", move || {
-            growth(seed, usize::MAX)
-        }),
-        Trial::test("a table that grows for partitioned items", move || {
-            growth(seed, 0)
-        }),
+        Trial::test("a table that grows several times", move || growth(seed)),
         Trial::test("a table that becomes full", move || full(seed)),
         Trial::test("keys with one hash", move || one_hash(seed)),
         Trial::test("sort of u32", move || sort::<u32>(seed)),
@@ -67,8 +62,6 @@ fn launches(random: &mut StdRng, seed: u64) -> impl Iterator<Item = (String, Lau
     let slots = 1 << random.random_range(1..14);
     let most_probes = [1, 3, 16, 256][random.random_range(0..4)];
     let blocks = random.random_range(1..5);
-    let most_direct = [0, 10, 1000, usize::MAX][random.random_range(0..4)];
-    let per_block = random.random_range(1..4);
     let simulators = simulators(seed).into_iter().zip(1..);
     simulators.map(move |((schedule, simulator), resident)| {
         let launches = Launches {
@@ -76,8 +69,6 @@ fn launches(random: &mut StdRng, seed: u64) -> impl Iterator<Item = (String, Lau
             blocks,
             slots,
             most_probes,
-            most_direct,
-            per_block,
             entries: vec![],
         };
         (schedule, launches)
@@ -114,8 +105,8 @@ fn combine<K: Drawn, T: Value, O: Segments<T> + Op<T, Acc = T>>(
     })
 }
 
-/// From two slots on, with tiles that blocks must leave. Items of more than `most_direct` groups are partitioned.
-fn growth(seed: u64, most_direct: usize) -> Result<(), Failed> {
+/// From two slots on, with tiles that blocks must leave.
+fn growth(seed: u64) -> Result<(), Failed> {
     let random = &mut StdRng::seed_from_u64(seed);
     let keys: Vec<u64> = (0..8000).map(|i| i % 3000).collect();
     let values = vec![1i64; keys.len()];
@@ -123,14 +114,12 @@ fn growth(seed: u64, most_direct: usize) -> Result<(), Failed> {
         let launches = Launches {
             slots: 2,
             most_probes: 256,
-            most_direct,
-            per_block: 3,
             ..launches
         };
         let growth = launches
             .check_values(Sum, &keys, &values)
             .map_err(|wrong| wrong.to_string())?;
-        if growth.tables < 5 || growth.left == 0 || growth.is_partitioned != (most_direct == 0) {
+        if growth.tables < 5 || growth.left == 0 {
             return Err(format!("the table did not grow: {growth}").into());
         }
     }
@@ -146,8 +135,6 @@ fn full(seed: u64) -> Result<(), Failed> {
         blocks: 1,
         slots: 1 << 13,
         most_probes: 1 << 13,
-        most_direct: 0,
-        per_block: 1,
         entries: vec![],
     };
     let keys: Vec<u64> = (0..8000).collect();

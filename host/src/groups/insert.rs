@@ -1,15 +1,13 @@
 //! Puts keys into a table that grows, and combines their values on the way.
 
 use kernels_gpu::groups::insert::{BLOCKS, MOST_LEFT, items_of_tile};
-use kernels_gpu::groups::partition::{PARTS, tiles_of_block};
-use kernels_gpu::groups::{MOST_SLOTS, State, THREADS};
+use kernels_gpu::groups::{MOST_SLOTS, State};
 
 use super::launch::{
     Combined, INDEX, Keys, Room, Storage, Table, empty_table, fill, launch, row, strided,
 };
 use crate::backend::Queue;
 use crate::error::{Error, GroupsError};
-use crate::gpu::Gpu;
 use crate::launch::{Argument, Kernel};
 use crate::memory::DeviceMemory;
 
@@ -19,55 +17,14 @@ const PROBES: usize = 256;
 /// A larger table has this many times as many slots.
 const GROWTH: usize = 4;
 
-/// The most groups whose values are combined as the items come: so many keys own bins of most blocks, or nearly. Items of
-/// more groups are partitioned.
-const MOST_DIRECT: usize = 4096;
-
-/// The fewest tiles that are partitioned: fewer take less time than two more launches.
-const FEWEST_TILES: usize = 512;
-
-/// The number of blocks that each resident one stands for when items are partitioned, so that none is waited for long.
-const WAVES: usize = 4;
-
-/// The fewest adjacent tiles of a block, which combines its bins into cells in the end.
-const FEWEST_PER_BLOCK: usize = 4;
-
-/// What is left of the items.
+/// The tiles that are left.
 struct Rest {
-    /// The number of items in the arrays, and of their tiles.
-    n: usize,
+    /// The number of all tiles.
     tiles: usize,
-    /// The tiles that blocks have left.
+    /// Those that blocks have left.
     again: Vec<u32>,
-    /// The first tile that has never been taken.
+    /// The first one that has never been taken.
     first: usize,
-    /// The adjacent tiles of a block, if the arrays are partitioned; otherwise 0.
-    per_block: usize,
-}
-
-impl Rest {
-    /// The number of tiles that are left.
-    fn count(&self) -> usize {
-        self.again.len() + self.tiles - self.first
-    }
-}
-
-/// The blocks that the device runs at once.
-fn resident(gpu: &Gpu) -> usize {
-    (gpu.info.multiprocessors * BLOCKS) as usize
-}
-
-/// The number of tiles of so many keys of these bytes.
-fn tiles_of(n: usize, key_bytes: usize) -> usize {
-    n.div_ceil(of_tile(key_bytes))
-}
-
-/// The items of a tile.
-fn of_tile(key_bytes: usize) -> usize {
-    match key_bytes {
-        4 => items_of_tile::<u32>(),
-        _ => items_of_tile::<u64>(),
-    }
 }
 
 impl Storage {
@@ -86,52 +43,37 @@ impl Storage {
         let mut slots = slots.min(most);
         self.empty(queue, slots, key_bytes, combined)?;
         let mut rest = Rest {
-            n,
-            tiles: tiles_of(n, key_bytes),
+            tiles: match key_bytes {
+                4 => n.div_ceil(items_of_tile::<u32>()),
+                _ => n.div_ceil(items_of_tile::<u64>()),
+            },
             again: vec![],
             first: 0,
-            per_block: 0,
         };
-        let mut may_partition = combined.is_some();
         loop {
             let is_last = slots == most;
             // The last table need not be as empty as the others.
-            let most_claimed = if is_last {
+            let limit = if is_last {
                 slots - slots / 8
             } else {
                 slots / 2
-            };
-            let is_direct = may_partition && rest.per_block == 0;
-            let limit = match is_direct && rest.count() >= FEWEST_TILES {
-                true => most_claimed.min(MOST_DIRECT),
-                false => most_claimed,
             };
             let probes = if slots >= 2 * n {
                 slots
             } else {
                 PROBES.min(slots)
             };
-            let [first, per_block] = [rest.first, rest.per_block].map(|n| n as u64);
-            let numbers = [first, per_block, limit as u64, probes as u64];
+            let numbers = [rest.first, limit, probes].map(|number| number as u64);
             let state = self.launch_insert(queue, keys, combined, slots, &mut rest, numbers)?;
-            let claimed = state[State::CLAIMED] as usize;
-            if rest.count() == 0 {
-                let groups = claimed + usize::from(state[State::HAS_EMPTY] != 0);
+            if rest.again.is_empty() && rest.first == rest.tiles {
+                let groups =
+                    state[State::CLAIMED] as usize + usize::from(state[State::HAS_EMPTY] != 0);
                 return Ok(Table { slots, groups });
             }
-            match combined {
-                Some(combined) if is_direct && claimed > limit && limit < most_claimed => {
-                    match self.partition(queue, keys, combined, &mut rest) {
-                        Err(Error::OutOfMemory { .. }) => may_partition = false,
-                        done => done?,
-                    }
-                }
-                _ if is_last => return Err(GroupsError::Groups { most: limit }.into()),
-                _ => {
-                    let larger = most.min(GROWTH * slots);
-                    slots = self.grow(queue, slots, larger, key_bytes, combined)?;
-                }
+            if is_last {
+                return Err(GroupsError::Groups { most: limit }.into());
             }
+            slots = self.grow(queue, slots, most.min(GROWTH * slots), key_bytes, combined)?;
             let mut kept = [0; State::WORDS];
             for word in [State::CLAIMED, State::HAS_EMPTY] {
                 kept[word] = state[word];
@@ -166,33 +108,16 @@ impl Storage {
         combined: Option<Combined<'_>>,
         slots: usize,
         rest: &mut Rest,
-        numbers: [u64; 4],
+        numbers: [u64; 3],
     ) -> Result<Vec<u32>, Error> {
         let (gpu, key_bytes) = (queue.gpu(), keys.bytes);
-        let (blocks, most_left) = match rest.per_block {
-            0 => {
-                let blocks = rest.count().min(resident(gpu));
-                (blocks, MOST_LEFT * blocks)
-            }
-            per_block => (rest.count().div_ceil(per_block), rest.count()),
-        };
-        if self.left.len() < most_left {
-            self.left = DeviceMemory::filled(queue, most_left, 0)?;
+        let blocks = rest.tiles.min((gpu.info.multiprocessors * BLOCKS) as usize);
+        if self.left.len() < MOST_LEFT * blocks {
+            self.left = DeviceMemory::filled(queue, MOST_LEFT * blocks, 0)?;
         }
         let again = DeviceMemory::upload(queue, &rest.again)?;
-        let is_partitioned = rest.per_block > 0;
-        let mut arguments = vec![match is_partitioned {
-            true => self.keys[0].input(rest.n, key_bytes),
-            false => keys.argument,
-        }];
-        if let Some(Combined {
-            values, op, bytes, ..
-        }) = combined
-        {
-            let values = match is_partitioned {
-                true => self.values.input(rest.n, bytes),
-                false => values,
-            };
+        let mut arguments = vec![keys.argument];
+        if let Some(Combined { values, op, .. }) = combined {
             arguments.extend([values, op]);
         }
         arguments.push(self.words.output(slots, key_bytes));
@@ -210,95 +135,23 @@ impl Storage {
         // SAFETY:
         // - The row is for keys of this size; a combining one is that of these values and this operator (`combine_of`). The
         //   keys and values are borrowed from live memory of this device, and have the same length (checked by the callers
-        //   of `insert`), or they are the partitioned ones.
+        //   of `insert`).
         // - The table, the cells, the state and the tiles belong to this stream, whose launches do not overlap, and have the
         //   required lengths and contents (`insert`).
-        // - Any number of blocks is right, or there are enough for all tiles; and `left` has room for all that they leave.
+        // - Any number of blocks is right, and each has its elements of `left`.
         unsafe { launch(queue, &kernel, blocks, &arguments) }?;
         let state = self.state.all().download(queue)?;
         let mut left = match state[State::LEFT] as usize {
             0 => vec![],
             left => self.left.span(0, left).download(queue)?,
         };
-        let taken = match is_partitioned {
-            true => rest.count(),
-            false => state[State::NEXT] as usize,
-        };
+        let taken = state[State::NEXT] as usize;
         // Tiles that were taken from neither list.
         left.extend(&rest.again[taken.min(rest.again.len())..]);
         let behind = taken.saturating_sub(rest.again.len());
         rest.first = (rest.first + behind).min(rest.tiles);
         rest.again = left;
         Ok(state)
-    }
-
-    /// Brings the items that are left into parts with similar hashes. If there is too little memory, nothing has changed.
-    fn partition(
-        &mut self,
-        queue: &Queue,
-        keys: Keys<'_>,
-        combined: Combined<'_>,
-        rest: &mut Rest,
-    ) -> Result<(), Error> {
-        let (gpu, key_bytes, bytes) = (queue.gpu(), keys.bytes, combined.bytes);
-        let of_tile = of_tile(key_bytes);
-        let last = rest.tiles - 1;
-        let has_last = rest.first < rest.tiles || rest.again.contains(&(last as u32));
-        let missing = if has_last {
-            rest.tiles * of_tile - rest.n
-        } else {
-            0
-        };
-        let n = rest.count() * of_tile - missing;
-        self.keys[0].reserve(queue, n, key_bytes)?;
-        self.values.reserve(queue, n, bytes)?;
-        let parts = PARTS as usize;
-        for counters in [&mut self.totals, &mut self.counts] {
-            counters.reserve(queue, parts, INDEX)?;
-            fill(queue, counters.output(parts, INDEX), parts, INDEX, 0)?;
-        }
-        let again = DeviceMemory::upload(queue, &rest.again)?;
-        let first = Argument::number(rest.first as u64);
-        let tiles = [Argument::input(again.all()), first];
-        let arguments = [
-            keys.argument,
-            tiles[0],
-            self.totals.output(parts, INDEX),
-            first,
-        ];
-        let counting = row("partition_count", key_bytes);
-        // SAFETY: the row is for keys of this size. The tiles are different ones of the keys, and the counters are 0.
-        unsafe { strided(queue, counting, rest.count() * THREADS as usize, &arguments) }?;
-        let arguments = [
-            keys.argument,
-            combined.values.as_words(bytes),
-            tiles[0],
-            self.keys[0].output(n, key_bytes),
-            self.values.output(n, bytes),
-            self.totals.input(parts, INDEX),
-            self.counts.output(parts, INDEX),
-            first,
-        ];
-        let (kernel, of_block) = match (key_bytes, bytes) {
-            (4, 4) => ("partition_u32", tiles_of_block::<u32, u32>()),
-            (4, _) => ("partition_u64", tiles_of_block::<u32, u64>()),
-            (_, 4) => ("partition_u32", tiles_of_block::<u64, u32>()),
-            _ => ("partition_u64", tiles_of_block::<u64, u64>()),
-        };
-        let kernel = Kernel::find(gpu, row(kernel, key_bytes))?;
-        let blocks = rest.count().div_ceil(of_block);
-        // SAFETY: the row is for keys and words of these sizes. The tiles are those that were counted, and the results have
-        // as many elements as they have items.
-        unsafe { launch(queue, &kernel, blocks, &arguments) }?;
-        let tiles = tiles_of(n, key_bytes);
-        *rest = Rest {
-            n,
-            tiles,
-            again: vec![],
-            first: 0,
-            per_block: tiles.div_ceil(resident(gpu) * WAVES).max(FEWEST_PER_BLOCK),
-        };
-        Ok(())
     }
 
     /// Copies the keys of a table of `slots` slots, and their cells, to one of `larger` slots, and returns these.

@@ -6,15 +6,14 @@
 //! ```text
 //! keys: *const K, keys_len: u64, values: *const T, values_len: u64, op: O
 //! words: *mut K, words_len: u64, cells: *mut T, cells_len: u64, state: *mut u32, state_len: u64
-//! again: *const u32, again_len: u64, left: *mut u32, left_len: u64
-//! first: u64, per_block: u64, limit: u64, most_probes: u64
+//! again: *const u32, again_len: u64, left: *mut u32, left_len: u64, first: u64, limit: u64, most_probes: u64
 //! ```
 
 #[cfg(all(
     feature = "library",
     any(all(feature = "simulator", not(test)), target_arch = "nvptx64")
 ))]
-use crate::groups::{RADIX, SUM_WORDS, Table, Tiles, insert, list, moving, partition, sort};
+use crate::groups::{RADIX, SUM_WORDS, Table, insert, list, moving, sort};
 
 /// Makes entry points and their rows. A parameter is `[in]` an array that is read, `[out]` one that is written with the
 /// name of its length, or `[number]`.
@@ -99,7 +98,7 @@ macro_rules! by_key {
         #[doc = "[`insert`](crate::groups::insert::insert) without values."]
         [<group_insert_by_ $key>] = group_insert [insert::BLOCKS] (
             [in] keys: $key, [out] words/words_len: $key, [out] state/state_len: u32, [in] again: u32,
-            [out] left/left_len: u32, [number] first, [number] per_block, [number] limit, [number] most_probes
+            [out] left/left_len: u32, [number] first, [number] limit, [number] most_probes
         ) {
             use $crate::mem::Shared;
             insert::insert::<$key, _, { insert::rows_of::<$key>() }>(
@@ -107,17 +106,14 @@ macro_rules! by_key {
                 Table { words },
                 insert::Work {
                     state,
-                    tiles: Tiles::new(keys, again, first),
+                    again,
                     left,
-                    per_block: per_block as u32,
+                    first: first as u32,
                     limit: limit as u32,
                     most_probes: most_probes as u32,
                 },
                 insert::Only,
-                insert::Bins::new::<()>(
-                    Shared::new($crate::shared_array![$key; insert::BINS]),
-                    per_block > 0,
-                ),
+                Shared::new($crate::shared_array![$key; insert::BINS]),
                 Shared::new($crate::shared_array![u32; insert::WORDS]),
             )
         }
@@ -140,14 +136,6 @@ macro_rules! by_key {
             [in] keys: $key, [in] words: $key, [in] numbers: u32, [out] indices/indices_len: u32
         ) {
             list::number(keys, Table { words }, numbers, indices)
-        }
-        #[doc = "[`count`](crate::groups::partition::count)."]
-        [<partition_count_by_ $key>] = partition_count [6] (
-            [in] keys: $key, [in] again: u32, [out] totals/totals_len: u32, [number] first
-        ) {
-            let table = $crate::mem::Shared::new($crate::shared_array![u32; partition::PARTS as usize]);
-            let tiles = Tiles::new(keys, again, first);
-            partition::count::<$key, { insert::rows_of::<$key>() }>(keys, tiles, totals, table)
         }
         #[doc = "[`sort_count`](crate::groups::sort::sort_count)."]
         [<sort_count_by_ $key>] = sort_count [4] (
@@ -176,37 +164,6 @@ macro_rules! by_key {
                     words: Shared::new(shared_array![u32; SUM_WORDS]),
                     keys: Shared::new(shared_array![$key; sort::pairs_of_tile::<$key>()]),
                     payloads: Shared::new(shared_array![u32; sort::pairs_of_tile::<$key>()]),
-                },
-            )
-        }
-    } } };
-}
-
-/// The entry point that partitions keys with words.
-#[cfg(feature = "library")]
-macro_rules! by_key_and_word {
-    ($rows:ident $key:ident $word:ident $module:ident) => { pastey::paste! { entries! { $rows by [stringify!($key); size_of::<$key>()] in $module:
-        #[doc = "[`partition`](crate::groups::partition::partition)."]
-        [<partition_ $word _by_ $key>] = [<partition_ $word>] [3] (
-            [in] keys: $key, [in] values: $word, [in] again: u32, [out] keys_out/keys_out_len: $key,
-            [out] values_out/values_out_len: $word, [in] totals: u32, [out] taken/taken_len: u32, [number] first
-        ) {
-            use $crate::mem::Shared;
-            use $crate::shared_array;
-            const PARTS: usize = partition::PARTS as usize;
-            const PAIRS: usize = partition::pairs_of_block::<$key, $word>();
-            partition::partition::<$key, $word, { PAIRS / crate::groups::THREADS as usize }>(
-                partition::Pairs { keys, values, keys_out, values_out },
-                Tiles::new(keys, again, first),
-                totals,
-                taken,
-                partition::Memory {
-                    counters: Shared::new(shared_array![u32; PARTS]),
-                    starts: Shared::new(shared_array![u32; PARTS]),
-                    offsets: Shared::new(shared_array![u32; PARTS]),
-                    words: Shared::new(shared_array![u32; SUM_WORDS]),
-                    keys: Shared::new(shared_array![$key; PAIRS]),
-                    values: Shared::new(shared_array![$word; PAIRS]),
                 },
             )
         }
@@ -243,14 +200,6 @@ by_key!(ROWS_U32 u32 groups_u32);
 #[cfg(feature = "library")]
 by_key!(ROWS_U64 u64 groups_u64);
 #[cfg(feature = "library")]
-by_key_and_word!(ROWS_U32_WORD u32 u32 groups_u32);
-#[cfg(feature = "library")]
-by_key_and_word!(ROWS_U32_LONG u32 u64 groups_u32);
-#[cfg(feature = "library")]
-by_key_and_word!(ROWS_U64_WORD u64 u32 groups_u64);
-#[cfg(feature = "library")]
-by_key_and_word!(ROWS_U64_LONG u64 u64 groups_u64);
-#[cfg(feature = "library")]
 moving!(ROWS_8 u8);
 #[cfg(feature = "library")]
 moving!(ROWS_16 u16);
@@ -274,17 +223,7 @@ entries! { ROWS_SCAN by [""; size_of::<u32>()] in groups:
 
 #[cfg(all(feature = "library", not(target_arch = "nvptx64")))]
 const TABLES: &[&[super::Entry]] = &[
-    ROWS_U32,
-    ROWS_U64,
-    ROWS_U32_WORD,
-    ROWS_U32_LONG,
-    ROWS_U64_WORD,
-    ROWS_U64_LONG,
-    ROWS_8,
-    ROWS_16,
-    ROWS_WORD,
-    ROWS_LONG,
-    ROWS_SCAN,
+    ROWS_U32, ROWS_U64, ROWS_8, ROWS_16, ROWS_WORD, ROWS_LONG, ROWS_SCAN,
 ];
 
 /// The entry points that need no operator.
@@ -340,7 +279,6 @@ macro_rules! family_groups {
                     left: *mut u32,
                     left_len: usize,
                     first: u64,
-                    per_block: u64,
                     limit: u64,
                     most_probes: u64,
                 ) {
@@ -348,15 +286,14 @@ macro_rules! family_groups {
                     // SAFETY: the caller of the entry point guarantees its arguments and the contract of the generic
                     // body.
                     unsafe {
-                        let keys = Global::from_slice(keys);
                         insert::insert::<$key, _, { insert::rows_of::<$key>() }>(
-                            keys,
+                            Global::from_slice(keys),
                             Table { words: Global::new(words, words_len) },
                             insert::Work {
                                 state: Global::new(state, state_len),
-                                tiles: Tiles::new(keys, Global::from_slice(again), first),
+                                again: Global::from_slice(again),
                                 left: Global::new(left, left_len),
-                                per_block: per_block as u32,
+                                first: first as u32,
                                 limit: limit as u32,
                                 most_probes: most_probes as u32,
                             },
@@ -365,15 +302,10 @@ macro_rules! family_groups {
                                 values: Global::from_slice(values),
                                 cells: Global::new(cells, cells_len),
                                 bins: Shared::new(
-                                    shared_array![$element; insert::most_bins_of::<$key, $element>()],
+                                    shared_array![$element; insert::values_of_bins::<$element>()],
                                 ),
                             },
-                            insert::Bins::new::<$element>(
-                                Shared::new(
-                                    shared_array![$key; insert::most_bins_of::<$key, $element>()],
-                                ),
-                                per_block > 0,
-                            ),
+                            Shared::new(shared_array![$key; insert::BINS]),
                             Shared::new(shared_array![u32; insert::WORDS]),
                         )
                     }
@@ -409,7 +341,6 @@ macro_rules! family_groups {
                         Parameter::Input("again", size_of::<u32>()),
                         Parameter::Output("left", size_of::<u32>()),
                         Parameter::Number("first"),
-                        Parameter::Number("per_block"),
                         Parameter::Number("limit"),
                         Parameter::Number("most_probes"),
                     ],
@@ -424,7 +355,6 @@ macro_rules! family_groups {
                         values.take(),
                         values.take(),
                         values.slice::<u32>(),
-                        values.take(),
                         values.take(),
                         values.take(),
                         values.take(),

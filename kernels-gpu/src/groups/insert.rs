@@ -15,40 +15,25 @@
 //! | few | all own bins |
 //! | some frequent, many others | the frequent keys own bins; the others are spread over the cells |
 //! | equal keys close together | a warp combines a row |
-//! | many | a block takes a part of [partitioned](super::partition) items, whose keys own bins |
+//! | many, random | the table is in the L2 cache, and a thread's searches are all in flight |
 //!
 //! # Requirements of the launch
 //!
-//! - [`THREADS`] threads per block, and any number of blocks; if blocks take adjacent tiles, enough for all.
-//! - At least one key. The tiles are different ones of the keys.
-//! - `words` and `state` as their types require; `left` has an element for each tile that a block can leave:
-//!   [`MOST_LEFT`] for each block, or all of its adjacent ones.
+//! - [`THREADS`] threads per block, and any number of blocks.
+//! - At least one key. `first` and `again` name tiles of the keys, none of them twice.
+//! - `words` and `state` as their types require; `left` has two elements for each block.
 //! - The sink has as many values as there are keys, and a cell for each slot and one more.
 
-use super::{GroupKey, NONE, State, THREADS, Table, Tiles};
+use super::{GroupKey, NONE, State, THREADS, Table};
 use crate::element::{Element, Shuffle};
 use crate::mem::{Global, Shared, compiler_barrier};
 use crate::op::{AtomicOp, unrolled};
 use crate::warp::{FULL_MASK, WARP_SIZE, reduce_down};
-use cuda_std::thread::{block_idx_x, sync_threads, sync_threads_or, thread_idx_x};
+use cuda_std::thread::{sync_threads, sync_threads_or, thread_idx_x};
 use cuda_std::warp::warp_vote_ballot;
 
-/// The bins of a block that takes any tiles.
+/// The bins of a block.
 pub const BINS: usize = 1024;
-
-/// The bytes of the keys and values of all bins.
-const BIN_BYTES: usize = 32 << 10;
-
-/// The most bins of a block, which it has if it takes adjacent tiles; a power of two.
-pub const fn most_bins_of<K, T>() -> usize {
-    match size_of::<T>() {
-        0 => BINS,
-        bytes => {
-            let bins = BIN_BYTES / (size_of::<K>() + bytes);
-            if bins > BINS { 1 << bins.ilog2() } else { BINS }
-        }
-    }
-}
 
 /// The lanes of a warp with one key from which on the warp combines their values first.
 const MANY: u32 = 8;
@@ -63,7 +48,7 @@ pub const fn items_of_tile<K>() -> usize {
     THREADS as usize * rows_of::<K>()
 }
 
-/// The tiles that a block can leave, unless it takes adjacent ones: one that it has begun, and one that it has only taken.
+/// The tiles that a block can leave: one that it has begun, and one that it has only taken.
 pub const MOST_LEFT: usize = 2;
 
 /// The blocks of a multiprocessor for which the entry points are compiled, which limits a thread to 80 registers. With 64,
@@ -76,6 +61,19 @@ pub const fn blocks_of<K, T>() -> u32 {
         (4, 8) => 2,
         _ => BLOCKS,
     }
+}
+
+/// The number of copies of each bin, for values of this type: 16 bytes of them.
+pub const fn copies_of<T>() -> usize {
+    match 16 / size_of::<T>() {
+        0 => 1,
+        copies => copies,
+    }
+}
+
+/// The number of values of all bins.
+pub const fn values_of_bins<T>() -> usize {
+    BINS * copies_of::<T>()
 }
 
 /// The words that the threads of a block share.
@@ -101,17 +99,17 @@ pub trait Sink: Copy {
     /// All lanes of the warp arrive here.
     unsafe fn of_warp(self, value: Self::Value) -> Self::Value;
 
-    /// Makes a copy of a bin empty.
-    fn clear(self, copy: u32);
+    /// Makes a bin empty.
+    fn clear(self, bin: u32);
 
-    /// Combines a value into a copy of a bin.
-    fn into_bin(self, copy: u32, value: Self::Value);
+    /// Combines a value into a bin.
+    fn into_bin(self, bin: u32, value: Self::Value);
 
     /// Combines a value into the cell of a slot.
     fn into_cell(self, slot: usize, value: Self::Value);
 
-    /// Combines the copies of a bin, from the first on, into the cell of a slot.
-    fn flush(self, first: u32, copies: u32, slot: usize);
+    /// Combines a bin into the cell of a slot.
+    fn flush(self, bin: u32, slot: usize);
 }
 
 /// No values: only the keys are put into the table.
@@ -140,7 +138,7 @@ impl Sink for Only {
     fn into_cell(self, _: usize, (): ()) {}
 
     #[inline(always)]
-    fn flush(self, _: u32, _: u32, _: usize) {}
+    fn flush(self, _: u32, _: usize) {}
 }
 
 /// Combines the values of each key into the cell of its slot.
@@ -152,8 +150,12 @@ pub struct Combine<T, O> {
     pub values: Global<T>,
     /// A cell for each slot, and one more; at first they hold the operator's initial value.
     pub cells: Global<T>,
-    /// The block's bins, [`most_bins_of`] elements.
+    /// The block's bins, [`values_of_bins`] elements.
     pub bins: Shared<T>,
+}
+
+impl<T: Element, O: AtomicOp<T, Acc = T>> Combine<T, O> {
+    const COPIES: u32 = copies_of::<T>() as u32;
 }
 
 impl<T: Element, O: AtomicOp<T, Acc = T>> Sink for Combine<T, O> {
@@ -179,14 +181,20 @@ impl<T: Element, O: AtomicOp<T, Acc = T>> Sink for Combine<T, O> {
 
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn clear(self, copy: u32) {
-        self.bins.set(copy, self.op.identity());
+    fn clear(self, bin: u32) {
+        let mut copy = 0;
+        while copy < Self::COPIES {
+            self.bins.set(bin * Self::COPIES + copy, self.op.identity());
+            copy += 1;
+        }
     }
 
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn into_bin(self, copy: u32, value: T) {
-        self.bins.combine_atomic::<T, O>(self.op, copy, value);
+    fn into_bin(self, bin: u32, value: T) {
+        let copy = thread_idx_x() % Self::COPIES;
+        self.bins
+            .combine_atomic::<T, O>(self.op, bin * Self::COPIES + copy, value);
     }
 
     #[inline(always)]
@@ -197,10 +205,11 @@ impl<T: Element, O: AtomicOp<T, Acc = T>> Sink for Combine<T, O> {
 
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn flush(self, first: u32, copies: u32, slot: usize) {
+    fn flush(self, bin: u32, slot: usize) {
+        let first = bin * Self::COPIES;
         let mut value = self.bins.get(first);
         let mut copy = 1;
-        while copy < copies {
+        while copy < Self::COPIES {
             value = self.op.combine(value, self.bins.get(first + copy));
             copy += 1;
         }
@@ -213,12 +222,12 @@ impl<T: Element, O: AtomicOp<T, Acc = T>> Sink for Combine<T, O> {
 pub struct Work {
     /// [`State::WORDS`] words. `NEXT`, `LEFT` and `IS_FULL` are 0 before the launch.
     pub state: Global<u32>,
-    /// The tiles to take.
-    pub tiles: Tiles,
+    /// Tiles that an earlier launch has left. They are taken first.
+    pub again: Global<u32>,
     /// The tiles that this launch leaves; their number is in the state.
     pub left: Global<u32>,
-    /// The number of adjacent tiles that each block takes; 0 if blocks take one tile after another.
-    pub per_block: u32,
+    /// The first tile that has never been taken; all later ones have not been taken either.
+    pub first: u32,
     /// Blocks take no more tiles if more than this number of slots are claimed.
     pub limit: u32,
     /// The slots among which a key is searched: at most as many as there are.
@@ -226,17 +235,24 @@ pub struct Work {
 }
 
 impl Work {
-    /// Takes the next number of a tile, the block's own `step`, and loads whether the table is full. Both are in flight when
-    /// it returns.
+    /// Takes the next number of a tile, and loads whether the table is full. Both are in flight when it returns.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn take(self, step: u32) -> (u32, u32) {
-        let number = match self.per_block {
-            0 => self.state.fetch_add(State::NEXT, 1),
-            per_block if step < per_block => block_idx_x() * per_block + step,
-            _ => NONE,
-        };
+    fn take(self) -> (u32, u32) {
+        let number = self.state.fetch_add(State::NEXT, 1);
         (number, self.state.get_atomic(State::IS_FULL))
+    }
+
+    /// The tile with this number, or [`NONE`].
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn tile(self, number: u32, tiles: usize) -> u32 {
+        let (number, again) = (number as usize, self.again.len());
+        if number < again {
+            return self.again.get(number);
+        }
+        let tile = self.first as usize + number - again;
+        if tile < tiles { tile as u32 } else { NONE }
     }
 
     /// Leaves a tile to the next launch.
@@ -249,16 +265,6 @@ impl Work {
         }
     }
 
-    /// Leaves the tiles of this block from `step` on, if they are adjacent.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn leave_rest(self, mut step: u32) {
-        while step < self.per_block {
-            self.leave(self.tiles.tile(block_idx_x() * self.per_block + step));
-            step += 1;
-        }
-    }
-
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn stop(self) {
@@ -266,46 +272,15 @@ impl Work {
     }
 }
 
-/// The bins of a block.
-#[derive(Clone, Copy, Debug)]
-pub struct Bins<K> {
-    /// The key that owns each bin, [`most_bins_of`] elements.
-    pub owners: Shared<K>,
-    /// The number of bins.
-    bins: u32,
-    /// The number of copies of each.
-    copies: u32,
-}
-
-impl<K: GroupKey> Bins<K> {
-    /// The bins of a block that takes adjacent tiles, or any.
-    #[inline(always)]
-    pub fn new<T>(owners: Shared<K>, are_adjacent: bool) -> Self {
-        let most = most_bins_of::<K, T>() as u32;
-        let bins = if are_adjacent { most } else { BINS as u32 };
-        Self {
-            owners,
-            bins,
-            copies: most / bins,
-        }
-    }
-
-    /// The bin that a key selects first. The other one is its neighbour.
-    #[inline(always)]
-    fn first(self, key: K) -> u32 {
-        key.hash() as u32 & (self.bins - 1)
-    }
-
-    /// This thread's copy of a bin.
-    #[inline(always)]
-    fn copy(self, bin: u32) -> u32 {
-        bin * self.copies + (thread_idx_x() & (self.copies - 1))
-    }
+/// The bin that a key selects first. The other one is its neighbour.
+#[inline(always)]
+fn bin_of<K: GroupKey>(key: K) -> u32 {
+    key.hash() as u32 % BINS as u32
 }
 
 /// Puts the keys of tiles into the table, and passes their values to the sink.
 ///
-/// `words` has [`WORDS`] elements, and `ROWS` is [`rows_of`] the keys.
+/// `owners` has the key of each of the [`BINS`], `words` has [`WORDS`] elements, and `ROWS` is [`rows_of`] the keys.
 ///
 /// # Safety
 ///
@@ -320,34 +295,30 @@ pub unsafe fn insert<K: GroupKey, S: Sink, const ROWS: usize>(
     table: Table<K>,
     work: Work,
     sink: S,
-    bins: Bins<K>,
+    owners: Shared<K>,
     words: Shared<u32>,
 ) {
     let (tid, n) = (thread_idx_x(), keys.len());
     let of_tile = THREADS as usize * ROWS;
+    let tiles = n.div_ceil(of_tile);
     let mut bin = tid;
-    while bin < bins.bins {
-        bins.owners.set(bin, K::EMPTY);
+    while bin < BINS as u32 {
+        owners.set(bin, K::EMPTY);
+        sink.clear(bin);
         bin += THREADS;
     }
-    let mut copy = tid;
-    while copy < bins.bins * bins.copies {
-        sink.clear(copy);
-        copy += THREADS;
-    }
     // The first thread takes each tile during the one before.
-    let (mut step, mut taken) = (0, (0, 0));
+    let mut taken = (0, 0);
     if tid == 0 {
         words.set(CLAIMS, 0);
-        taken = work.take(0);
+        taken = work.take();
     }
     loop {
         if tid == 0 {
             let (number, is_full) = taken;
-            let mut tile = work.tiles.tile(number);
+            let mut tile = work.tile(number, tiles);
             if is_full != 0 {
                 work.leave(tile);
-                work.leave_rest(step + 1);
                 tile = NONE;
             }
             words.set(NUMBER, tile);
@@ -358,9 +329,8 @@ pub unsafe fn insert<K: GroupKey, S: Sink, const ROWS: usize>(
         if tile == NONE {
             break;
         }
-        step += 1;
         if tid == 0 {
-            taken = work.take(step);
+            taken = work.take();
         }
         let first = tile as usize * of_tile + tid as usize;
         // Behind the last key, lanes load it again, with a value that changes nothing.
@@ -381,7 +351,7 @@ pub unsafe fn insert<K: GroupKey, S: Sink, const ROWS: usize>(
         }
         compiler_barrier();
         // SAFETY: all threads of the block arrive, with the keys of one tile.
-        let found = unsafe { find::<K, ROWS>(own, table, work, bins) };
+        let found = unsafe { find::<K, ROWS>(own, table, work, owners) };
         if found.claimed > 0 {
             words.fetch_add(CLAIMS, found.claimed);
         }
@@ -398,16 +368,15 @@ pub unsafe fn insert<K: GroupKey, S: Sink, const ROWS: usize>(
             }
             if is_lost {
                 work.leave(tile);
-                work.leave(work.tiles.tile(taken.0));
-                work.leave_rest(step + 1);
+                work.leave(work.tile(taken.0, tiles));
                 work.stop();
             }
         }
         if is_lost {
             // A key without a slot owns no bin.
             unrolled!(|r < ROWS| if found.unplaced >> r & 1 != 0 {
-                let bin = bins.first(own[r]) ^ (found.is_other >> r & 1);
-                bins.owners.set(bin, K::EMPTY);
+                let bin = bin_of(own[r]) ^ (found.is_other >> r & 1);
+                owners.set(bin, K::EMPTY);
             });
             break;
         }
@@ -422,8 +391,8 @@ pub unsafe fn insert<K: GroupKey, S: Sink, const ROWS: usize>(
             }
             if found.is_idle >> r & 1 == 0 {
                 if found.in_bin >> r & 1 != 0 {
-                    let bin = bins.first(own[r]) ^ (found.is_other >> r & 1);
-                    sink.into_bin(bins.copy(bin), value);
+                    let bin = bin_of(own[r]) ^ (found.is_other >> r & 1);
+                    sink.into_bin(bin, value);
                 } else {
                     sink.into_cell(found.slots[r] as usize, value);
                 }
@@ -432,7 +401,7 @@ pub unsafe fn insert<K: GroupKey, S: Sink, const ROWS: usize>(
     }
     // Every value is in its bin or cell.
     sync_threads();
-    flush(table, sink, bins);
+    flush(table, sink, owners);
 }
 
 /// Where the values of a thread belong. The masks have a bit for each row.
@@ -466,7 +435,7 @@ unsafe fn find<K: GroupKey, const ROWS: usize>(
     own: [K; ROWS],
     table: Table<K>,
     work: Work,
-    bins: Bins<K>,
+    owners: Shared<K>,
 ) -> Found<ROWS> {
     let lane = thread_idx_x() % WARP_SIZE;
     let (mut has_peers, mut is_idle, mut in_bin, mut is_other) = (0u32, 0u32, 0u32, 0u32);
@@ -488,8 +457,8 @@ unsafe fn find<K: GroupKey, const ROWS: usize>(
     unrolled!(|r < ROWS| {
         let key = own[r];
         if is_idle >> r & 1 == 0 && key != K::EMPTY {
-            let bin = bins.first(key);
-            let (one, other) = (K::owner(bins.owners, bin), K::owner(bins.owners, bin ^ 1));
+            let bin = bin_of(key);
+            let (one, other) = (K::owner(owners, bin), K::owner(owners, bin ^ 1));
             if one == key {
                 in_bin |= 1 << r;
             } else if other == key {
@@ -497,7 +466,7 @@ unsafe fn find<K: GroupKey, const ROWS: usize>(
                 is_other |= 1 << r;
             } else if one == K::EMPTY || other == K::EMPTY {
                 let neighbour = u32::from(one != K::EMPTY);
-                let before = key.own(bins.owners, bin ^ neighbour);
+                let before = key.own(owners, bin ^ neighbour);
                 if before == K::EMPTY || before == key {
                     in_bin |= 1 << r;
                     is_other |= neighbour << r;
@@ -569,12 +538,12 @@ const TOGETHER: usize = 4;
 /// Combines the bins into the cells of their keys, which are in the table.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-fn flush<K: GroupKey, S: Sink>(table: Table<K>, sink: S, bins: Bins<K>) {
+fn flush<K: GroupKey, S: Sink>(table: Table<K>, sink: S, owners: Shared<K>) {
     let mut bin = thread_idx_x();
-    while bin < bins.bins {
+    while bin < BINS as u32 {
         let (mut own, mut words) = ([K::EMPTY; TOGETHER], [K::EMPTY; TOGETHER]);
-        unrolled!(|i < TOGETHER| if bin + i as u32 * THREADS < bins.bins {
-            own[i] = bins.owners.get(bin + i as u32 * THREADS);
+        unrolled!(|i < TOGETHER| if bin + i as u32 * THREADS < BINS as u32 {
+            own[i] = owners.get(bin + i as u32 * THREADS);
         });
         unrolled!(|i < TOGETHER| if own[i] != K::EMPTY {
             words[i] = K::get(table.words, table.first(own[i].hash()));
@@ -583,9 +552,20 @@ fn flush<K: GroupKey, S: Sink>(table: Table<K>, sink: S, bins: Bins<K>) {
             let first = table.first(own[i].hash());
             // Other blocks may still claim slots, but this key has one.
             let slot = table.find_or_claim(own[i], first, words[i], u32::MAX, &mut 0);
-            let bin = bin + i as u32 * THREADS;
-            sink.flush(bin * bins.copies, bins.copies, slot as usize);
+            sink.flush(bin + i as u32 * THREADS, slot as usize);
         });
         bin += TOGETHER as u32 * THREADS;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bin_has_16_bytes_of_copies() {
+        assert_eq!((copies_of::<f32>(), copies_of::<u64>()), (4, 2));
+        assert_eq!(items_of_tile::<u32>(), 2048);
+        assert_eq!(values_of_bins::<[u64; 4]>(), BINS);
     }
 }

@@ -140,7 +140,6 @@ pub const SOURCES: &[Source] = &[
     runs::SOURCE,
     groups::SOURCE,
     groups::insert::SOURCE,
-    groups::partition::SOURCE,
     groups::AROUND,
     groups::sort::SOURCE,
     groups::MOVING,

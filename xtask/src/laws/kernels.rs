@@ -255,20 +255,6 @@ pub const KERNELS: &[Kernel] = &[
         Warp::Others,
     ),
     kernel(
-        &["partition_count"],
-        Loads::Left,
-        Stores::Cells,
-        Block::Atomics,
-        Warp::None,
-    ),
-    kernel(
-        &["partition_u32", "partition_u64"],
-        Loads::Left,
-        Stores::Results,
-        Block::Atomics,
-        Warp::Others,
-    ),
-    kernel(
         &["group_list", "sort_scan", "sort_scatter"],
         Loads::Left,
         Stores::Results,

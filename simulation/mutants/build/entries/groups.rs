@@ -4,21 +4,17 @@
 const INSERT: [&str; 3] = [
     "let keys = Global::<K>::from_slice(values.slice());",
     "let table = Table::<K> { words };
-    let state = Global::new(values.take(), values.take());
-    let again = Global::from_slice(values.slice());
-    let left = Global::new(values.take(), values.take());
     let work = insert::Work {
-        state,
-        tiles: Tiles::new(keys, again, values.take()),
-        left,
-        per_block: values.take::<u64>() as u32,
+        state: Global::new(values.take(), values.take()),
+        again: Global::from_slice(values.slice()),
+        left: Global::new(values.take(), values.take()),
+        first: values.take::<u64>() as u32,
         limit: values.take::<u64>() as u32,
         most_probes: values.take::<u64>() as u32,
     };",
-    "let owners = Shared::new(shared_array![K; insert::most_bins_of::<K, T>()]);
-    let bins = insert::Bins::new::<T>(owners, work.per_block > 0);
+    "let owners = Shared::new(shared_array![K; insert::BINS]);
     let words = Shared::new(shared_array![u32; insert::WORDS]);
-    insert::insert::<K, _, { insert::rows_of::<K>() }>(keys, table, work, sink, bins, words);",
+    insert::insert::<K, _, { insert::rows_of::<K>() }>(keys, table, work, sink, owners, words);",
 ];
 
 /// Reads a digit of the sort.
@@ -36,7 +32,6 @@ const OF_NO_KEY: [&str; 3] = ["gather", "scatter", "fill"];
 pub fn is_entry(name: &str) -> bool {
     name.starts_with("group_")
         || name.starts_with("sort_")
-        || name.starts_with("partition_")
         || name == "invert"
         || OF_NO_KEY.contains(&name.split('_').next().unwrap_or_default())
 }
@@ -51,8 +46,7 @@ pub fn body(name: &str) -> String {
     let [keys, work, call] = INSERT;
     let code = match kernel {
         "group_insert" => format!(
-            "type T = ();
-            {keys}
+            "{keys}
             let words = Global::new(values.take(), values.take());
             {work}
             let sink = insert::Only;
@@ -78,39 +72,6 @@ pub fn body(name: &str) -> String {
                 Table { words: Global::from_slice(values.slice()) },
                 Global::from_slice(values.slice()),
                 Global::new(values.take(), values.take()),
-            );"
-        .into(),
-        "partition_count" => "let keys = Global::<K>::from_slice(values.slice());
-            let again = Global::from_slice(values.slice());
-            let totals = Global::new(values.take(), values.take());
-            let tiles = Tiles::new(keys, again, values.take());
-            let table = Shared::new(shared_array![u32; partition::PARTS as usize]);
-            partition::count::<K, { insert::rows_of::<K>() }>(keys, tiles, totals, table);"
-            .into(),
-        "partition_u32" => "const PARTS: usize = partition::PARTS as usize;
-            const PAIRS: usize = partition::pairs_of_block::<K, u32>();
-            let keys = Global::<K>::from_slice(values.slice());
-            let words = Global::<u32>::from_slice(values.slice());
-            let again = Global::from_slice(values.slice());
-            let pairs = partition::Pairs {
-                keys,
-                values: words,
-                keys_out: Global::new(values.take(), values.take()),
-                values_out: Global::new(values.take(), values.take()),
-            };
-            let totals = Global::from_slice(values.slice());
-            let taken = Global::new(values.take(), values.take());
-            let tiles = Tiles::new(keys, again, values.take());
-            let memory = partition::Memory {
-                counters: Shared::new(shared_array![u32; PARTS]),
-                starts: Shared::new(shared_array![u32; PARTS]),
-                offsets: Shared::new(shared_array![u32; PARTS]),
-                words: Shared::new(shared_array![u32; SUM_WORDS]),
-                keys: Shared::new(shared_array![K; PAIRS]),
-                values: Shared::new(shared_array![u32; PAIRS]),
-            };
-            partition::partition::<K, u32, { PAIRS / THREADS as usize }>(
-                pairs, tiles, totals, taken, memory,
             );"
         .into(),
         "sort_count" => format!(
@@ -172,19 +133,18 @@ pub fn body(name: &str) -> String {
                 _ => panic!("there is no copied entry {name}"),
             };
             format!(
-                "type T = {element};
-                {keys}
-                let combined = Global::<T>::from_slice(values.slice());
+                "{keys}
+                let combined = Global::<{element}>::from_slice(values.slice());
                 let op = operator::<super::op::{op}>(&mut values);
                 let words = Global::new(values.take(), values.take());
                 let cells = Global::new(values.take(), values.take());
                 {work}
-                const OF_BINS: usize = insert::most_bins_of::<K, T>();
+                const OF_BINS: usize = insert::values_of_bins::<{element}>();
                 let sink = insert::Combine {{
                     op,
                     values: combined,
                     cells,
-                    bins: Shared::new(shared_array![T; OF_BINS]),
+                    bins: Shared::new(shared_array![{element}; OF_BINS]),
                 }};
                 {call}"
             )

@@ -1,14 +1,11 @@
 //! Groups: the table of keys, and the kernels around it.
 
 pub mod insert;
-pub mod partition;
 pub mod sort;
 
 use super::{Source, mutant};
 
 const INSERT: &[&str] = &["group_insert_by_u32", "group_insert_by_u64"];
-
-const COMBINE: &[&str] = &["group_combine_sum_f32_by_u32"];
 
 const NUMBER: &[&str] = &["group_number_by_u32"];
 
@@ -96,29 +93,6 @@ pub const SOURCE: Source = Source {
             "words.get_atomic(slot)",
             "words.get(slot)",
         ),
-        mutant(
-            "one_tile_left_too_many",
-            "`<=` for `<`: takes a tile behind those that an earlier launch has left",
-            "if number < again {",
-            "if number <= again {",
-        )
-        .on(COMBINE),
-        mutant(
-            "tiles_left_count_twice",
-            "skips as many tiles as an earlier launch has left",
-            "let behind = number - again;",
-            "let behind = number;",
-        )
-        .on(COMBINE),
-        mutant(
-            "tiles_from_the_first_on",
-            "takes tiles again that earlier launches have taken",
-            "self.first + behind
-",
-            "behind
-",
-        )
-        .on(COMBINE),
         mutant(
             "sum_without_the_distance",
             "a lane of the sum leaves out the one at its distance",

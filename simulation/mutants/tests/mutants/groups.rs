@@ -33,8 +33,6 @@ pub fn search(entries: &[Entry], mode: Mode) -> Attempt {
                     slots: 1 << random.random_range(1..14),
                     most_probes: [1, 3, 16, 256][random.random_range(0..4)],
                     blocks: random.random_range(1..5),
-                    most_direct: [usize::MAX, 0, 10][random.random_range(0..3)],
-                    per_block: random.random_range(1..6),
                     simulator: mode
                         .simulator(schedule)
                         .resident_blocks(random.random_range(1..4)),
@@ -60,9 +58,7 @@ fn checks_of(entry: &Entry) -> Vec<Check> {
     match (entry.kernel, entry.read_bytes[0]) {
         ("group_insert", 8) => vec![groups::<u64>, full],
         ("group_insert" | "group_list" | "group_number", _) => vec![groups::<u32>],
-        ("group_combine", _) => vec![values, growth, partitioned],
-        ("group_rehash", _) => vec![values, growth],
-        ("partition_count" | "partition_u32", _) => vec![values, partitioned],
+        ("group_combine" | "group_rehash", _) => vec![values, growth],
         ("sort_scan", _) => vec![scan, sort],
         ("sort_count" | "sort_scatter", _) => vec![sort],
         _ => vec![moving],
@@ -103,24 +99,6 @@ fn growth(launches: &Launches, case: u64, random: &mut StdRng) -> Result<(), Wro
         ..launches.clone()
     };
     let keys: Vec<u32> = (0..7000).map(|i| i % 2000).collect();
-    let values: Vec<f32> = keys.iter().map(|_| Value::drawn(random)).collect();
-    launches.check_values(Sum, &keys, &values).map(drop)
-}
-
-/// So many tiles that most are left when there are too many groups, and a table that grows for the partitioned ones.
-fn partitioned(launches: &Launches, case: u64, random: &mut StdRng) -> Result<(), Wrong> {
-    if !case.is_multiple_of(KINDS) {
-        return Ok(());
-    }
-    let launches = Launches {
-        slots: 1 << 10,
-        most_probes: 256,
-        most_direct: 0,
-        per_block: 5,
-        blocks: 2,
-        ..launches.clone()
-    };
-    let keys: Vec<u32> = (0..25_000).map(|i| i % 3000).collect();
     let values: Vec<f32> = keys.iter().map(|_| Value::drawn(random)).collect();
     launches.check_values(Sum, &keys, &values).map(drop)
 }

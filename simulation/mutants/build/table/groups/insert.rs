@@ -11,9 +11,27 @@ pub const SOURCE: Source = Source {
     kernels: COMBINE,
     mutants: &[
         mutant(
+            "tiles_left_count_twice",
+            "skips as many tiles as an earlier launch has left",
+            "self.first as usize + number - again;",
+            "self.first as usize + number;",
+        ),
+        mutant(
+            "one_tile_left_too_many",
+            "`<=` for `<`: takes a tile behind those that an earlier launch has left",
+            "if number < again {",
+            "if number <= again {",
+        ),
+        mutant(
+            "copies_of_two_bins",
+            "adjacent bins share their copies",
+            ".combine_atomic::<T, O>(self.op, bin * Self::COPIES + copy, value);",
+            ".combine_atomic::<T, O>(self.op, bin + copy, value);",
+        ),
+        mutant(
             "bins_not_cleared",
             "a bin starts with what shared memory happens to hold",
-            "        sink.clear(copy);
+            "        sink.clear(bin);
 ",
             "",
         ),
@@ -28,22 +46,20 @@ pub const SOURCE: Source = Source {
             "taken_tile_lost_when_full",
             "a tile that a block takes from a full table is lost",
             "                work.leave(tile);
-                work.leave_rest(step + 1);
                 tile = NONE;",
-            "                work.leave_rest(step + 1);
-                tile = NONE;",
+            "                tile = NONE;",
         ),
         mutant(
             "begun_tile_lost",
             "a tile whose keys have no slot is lost",
             "                work.leave(tile);
-                work.leave(work.tiles",
-            "                work.leave(work.tiles",
+                work.leave(work.tile",
+            "                work.leave(work.tile",
         ),
         mutant(
             "next_tile_lost",
             "the tile that a block has taken next is lost",
-            "                work.leave(work.tiles.tile(taken.0));
+            "                work.leave(work.tile(taken.0, tiles));
 ",
             "",
         ),
@@ -101,9 +117,9 @@ pub const SOURCE: Source = Source {
             "last_copy_left_out",
             "the last copy of a bin is not combined",
             "        let mut copy = 1;
-        while copy < copies {",
+        while copy < Self::COPIES {",
             "        let mut copy = 1;
-        while copy + 1 < copies {",
+        while copy + 1 < Self::COPIES {",
         ),
         mutant(
             "values_of_all_lanes",
@@ -112,29 +128,9 @@ pub const SOURCE: Source = Source {
             "let of_peer = value;",
         ),
         mutant(
-            "rest_lost_when_full",
-            "the adjacent tiles behind one that a block takes from a full table are lost",
-            "                work.leave_rest(step + 1);
-                tile = NONE;",
-            "                tile = NONE;",
-        ),
-        mutant(
-            "rest_lost_with_a_begun_tile",
-            "the adjacent tiles behind one whose keys have no slot are lost",
-            "                work.leave_rest(step + 1);
-                work.stop();",
-            "                work.stop();",
-        ),
-        mutant(
-            "first_adjacent_tile_of_all",
-            "all blocks take the adjacent tiles of the first one",
-            "block_idx_x() * per_block + step,",
-            "step,",
-        ),
-        mutant(
             "key_without_a_slot_owns_a_bin",
             "a block combines a bin whose key is not in the table",
-            "bins.owners.set(bin, K::EMPTY);
+            "owners.set(bin, K::EMPTY);
             });",
             "let _ = bin;
             });",
@@ -151,12 +147,6 @@ pub const SOURCE: Source = Source {
             "                is_other |= 1 << r;
 ",
             "",
-        ),
-        mutant(
-            "copies_of_two_bins",
-            "adjacent bins share their copies",
-            "bin * self.copies + (thread_idx_x()",
-            "bin + (thread_idx_x()",
         ),
         mutant(
             "same_slot_again",
