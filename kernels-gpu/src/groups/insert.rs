@@ -532,30 +532,27 @@ unsafe fn find<K: GroupKey, const ROWS: usize>(
     }
 }
 
-/// The bins whose searches a thread has in flight at once.
-const TOGETHER: usize = 4;
+/// The bins that each thread combines into cells, whose searches are in flight together.
+const PER_THREAD: usize = BINS / THREADS as usize;
+
+const _: () = assert!(BINS == PER_THREAD * THREADS as usize);
 
 /// Combines the bins into the cells of their keys, which are in the table.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 fn flush<K: GroupKey, S: Sink>(table: Table<K>, sink: S, owners: Shared<K>) {
-    let mut bin = thread_idx_x();
-    while bin < BINS as u32 {
-        let (mut own, mut words) = ([K::EMPTY; TOGETHER], [K::EMPTY; TOGETHER]);
-        unrolled!(|i < TOGETHER| if bin + i as u32 * THREADS < BINS as u32 {
-            own[i] = owners.get(bin + i as u32 * THREADS);
-        });
-        unrolled!(|i < TOGETHER| if own[i] != K::EMPTY {
-            words[i] = K::get(table.words, table.first(own[i].hash()));
-        });
-        unrolled!(|i < TOGETHER| if own[i] != K::EMPTY {
-            let first = table.first(own[i].hash());
-            // Other blocks may still claim slots, but this key has one.
-            let slot = table.find_or_claim(own[i], first, words[i], u32::MAX, &mut 0);
-            sink.flush(bin + i as u32 * THREADS, slot as usize);
-        });
-        bin += TOGETHER as u32 * THREADS;
-    }
+    let bin = |i: usize| thread_idx_x() + i as u32 * THREADS;
+    let (mut own, mut words) = ([K::EMPTY; PER_THREAD], [K::EMPTY; PER_THREAD]);
+    unrolled!(|i < PER_THREAD| own[i] = owners.get(bin(i)));
+    unrolled!(|i < PER_THREAD| if own[i] != K::EMPTY {
+        words[i] = K::get(table.words, table.first(own[i].hash()));
+    });
+    unrolled!(|i < PER_THREAD| if own[i] != K::EMPTY {
+        let first = table.first(own[i].hash());
+        // Other blocks may still claim slots, but this key has one.
+        let slot = table.find_or_claim(own[i], first, words[i], u32::MAX, &mut 0);
+        sink.flush(bin(i), slot as usize);
+    });
 }
 
 #[cfg(test)]

@@ -168,12 +168,12 @@ pub const SOURCE: Source = Source {
             "",
         ),
         mutant(
-            "last_bins_not_flushed",
-            "a thread combines one group of its bins only",
-            "        bin += TOGETHER as u32 * THREADS;
-    }",
-            "        break;
-    }",
+            "first_bin_not_flushed",
+            "the first of a thread's bins is not combined into its cell",
+            "if own[i] != K::EMPTY {
+        let first",
+            "if i > 0 && own[i] != K::EMPTY {
+        let first",
         ),
         mutant(
             "claims_kept",
