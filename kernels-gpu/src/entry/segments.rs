@@ -71,6 +71,8 @@ pub const fn most_blocks_of<A>(bytes: usize, vector: usize, is_commutative: bool
         _ if !is_commutative => 4,
         17.. => 4,
         9.. => 5,
+        // 16 items, and an accumulator of two registers.
+        5.. if vector > 8 => 4,
         _ if bytes > 8 || vector > 8 => 5,
         ..=4 if bytes == 4 => 8,
         _ => 7,
