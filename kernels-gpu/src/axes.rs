@@ -32,7 +32,7 @@ pub mod combine;
 use crate::items::Items;
 use crate::mem::Shared;
 use crate::op::Op;
-use crate::tile::{LANES, ROWS, has_rows, has_slots, items_of_tile};
+use crate::tile::{LANES, ROWS, has_rows, has_slots, items_of_tile, takes_several};
 
 /// The threads per block of every kernel.
 pub const THREADS: u32 = 256;
@@ -55,6 +55,9 @@ const MOST_BLOCKS: u64 = 1 << 13;
 
 /// The number of threads that hides the latency of memory on every device.
 const MANY: u64 = 1 << 18;
+
+/// The most tiles of a warp: it prepares for the first as long as for all, and its accumulators improve less and less often.
+const MOST_TILES: u64 = 16;
 
 /// The most bytes of accumulators of a thread that takes several columns.
 const MOST_BYTES: usize = 64;
@@ -86,14 +89,13 @@ pub const fn shared_bytes<I: Items, O: Op<I>>() -> u32 {
 /// The logarithm of the most lanes of a tile that one thread combines, of each of `width` columns: each level of their tree
 /// needs accumulators in registers, unless their order is free.
 pub const fn levels_of<I: Items, O: Op<I>>(width: usize) -> usize {
-    let levels: usize = match size_of::<O::Acc>() {
-        _ if O::ANY_ORDER => return 3,
-        0..=8 => 3,
-        9..=16 => 2,
-        17..=32 => 1,
+    match width * size_of::<O::Acc>() {
+        _ if O::ANY_ORDER => 3,
+        0..=16 => 3,
+        17..=32 => 2,
+        33..=64 => 1,
         _ => 0,
-    };
-    levels.saturating_sub(width.ilog2() as usize)
+    }
 }
 
 /// The number of adjacent items of a lane.
@@ -156,11 +158,13 @@ pub struct Shape {
     pub columns: u64,
     /// The number of items of a column.
     pub items: u64,
-    /// The number of tiles of a column.
+    /// The number of tiles of a column, or of groups of them.
     pub tiles: u64,
+    /// The number of tiles in a group; 1 unless a warp takes a tile, in any order.
+    each: u64,
     /// The multiplier for a division by the number of columns.
     columns_multiplier: u64,
-    /// The number of adjacent columns in a vector: 1 or [`width_of`].
+    /// The number of adjacent columns in a vector: 1, [`width_of`] or half of it.
     width: u64,
     /// The number of vectors of columns.
     vectors: u64,
@@ -188,6 +192,8 @@ pub struct Shape {
     reduced_stride: u64,
     /// 1 if each tile is in a run of the innermost reduced dimension, although there are others.
     is_in_runs: u64,
+    /// 1 if the items of each tile are adjacent, and begin where a vector may.
+    is_adjacent: u64,
     /// Length, multiplier and stride of each dimension: the kept ones from the innermost on, then the reduced ones. The
     /// innermost kept one has the vectors.
     words: [u64; WORDS],
@@ -209,11 +215,11 @@ impl Shape {
     pub fn for_threads<I: Items, O: Op<I>>(kept: &[Dim], reduced: &[Dim], many: u64) -> Self {
         let product = |dims: &[Dim]| dims.iter().map(|dim| dim.len as u64).product::<u64>();
         let (columns, items) = (product(kept), product(reduced));
-        let width = width(kept, reduced, width_of::<I, O>());
+        let width = width::<I>(kept, reduced, width_of::<I, O>());
         let vectors = columns / width as u64;
         let tile = items_of_tile::<I>() as u64;
         // If there are no items, a tile of none is the identity.
-        let tiles = items.div_ceil(tile).max(1);
+        let mut tiles = items.div_ceil(tile).max(1);
         let mut words = [0; WORDS];
         let innermost_first = kept.iter().rev().chain(reduced.iter().rev());
         for (i, (dim, words)) in innermost_first.zip(words.chunks_mut(DIM_WORDS)).enumerate() {
@@ -236,9 +242,19 @@ impl Shape {
         let lanes = items.div_ceil(adjacent_of::<I, O>() as u64);
         let log_used = lanes.min(LANES as u64).next_power_of_two().ilog2();
         let most_lanes = match of_threads {
-            true => levels_of::<I, O>(width) as u32,
+            true if width > 1 => levels_of::<I, O>(width_of::<I, O>()) as u32,
+            true => levels_of::<I, O>(1) as u32,
             false => 0,
         };
+        let is_adjacent =
+            (is_in_runs || reduced.len() == 1) && is_adjacent(kept, reduced, I::VECTOR);
+        let mut each = 1;
+        if takes_several::<I, O>() && is_adjacent && !of_threads && items >= tile {
+            // Warps enough for the device.
+            let warps = columns * tiles * LANES as u64 / many.max(1);
+            each = warps.clamp(1, MOST_TILES).min(tiles);
+            tiles = tiles.div_ceil(each);
+        }
         let mut log_lanes = log_used.min(most_lanes);
         while log_lanes > 0 && (vectors * tiles) << (log_used - log_lanes) < many {
             log_lanes -= 1;
@@ -251,6 +267,7 @@ impl Shape {
             columns,
             items,
             tiles,
+            each,
             columns_multiplier: Dim::multiplier(columns),
             width: width as u64,
             vectors,
@@ -273,6 +290,7 @@ impl Shape {
                 false => reduced.first(),
             }),
             is_in_runs: is_in_runs.into(),
+            is_adjacent: is_adjacent.into(),
             words,
             round: 0,
             is_last: 0,
@@ -319,16 +337,45 @@ impl Shape {
     }
 }
 
-/// The number of adjacent columns in a vector: `most`, if all columns are in vectors of as many adjacent items.
-fn width(kept: &[Dim], reduced: &[Dim], most: usize) -> usize {
+/// Whether all distances are multiples of a vector's length.
+fn is_in_vectors<'d>(mut dims: impl Iterator<Item = &'d Dim>, vector: usize) -> bool {
+    dims.all(|dim| dim.stride.unsigned_abs().is_multiple_of(vector))
+}
+
+/// The number of adjacent columns in a vector: `most`, if all columns are in vectors of as many adjacent items. Half of it, if
+/// as many columns are adjacent to their next items, so that a vector has two of each.
+fn width<I: Items>(kept: &[Dim], reduced: &[Dim], most: usize) -> usize {
     let Some((inner, outer)) = kept.split_last() else {
         return 1;
     };
-    let mut others = outer.iter().chain(reduced);
-    let is_in_vectors = inner.stride == 1
-        && inner.len.is_multiple_of(most)
-        && others.all(|dim| dim.stride.unsigned_abs().is_multiple_of(most));
-    if is_in_vectors { most } else { 1 }
+    if inner.stride != 1 {
+        return 1;
+    }
+    if inner.len.is_multiple_of(most) && is_in_vectors(outer.iter().chain(reduced), most) {
+        return most;
+    }
+    match reduced.split_last() {
+        Some((pairs, others))
+            if 2 * inner.len == most
+                && I::VECTOR.is_multiple_of(2)
+                && pairs.stride == inner.len as isize
+                && pairs.len.is_multiple_of(2)
+                && is_in_vectors(outer.iter().chain(others), most) =>
+        {
+            inner.len
+        }
+        _ => 1,
+    }
+}
+
+/// Whether items of a column are adjacent in runs that begin at multiples of a vector's length.
+fn is_adjacent(kept: &[Dim], reduced: &[Dim], vector: usize) -> bool {
+    match reduced.split_last() {
+        Some((inner, outer)) => {
+            inner.stride == 1 && is_in_vectors(kept.iter().chain(outer), vector)
+        }
+        None => false,
+    }
 }
 
 /// Dimensions in shared memory, from the innermost on, without the outermost.

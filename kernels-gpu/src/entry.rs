@@ -124,8 +124,6 @@ pub mod groups_parts {
 pub mod axes_parts {
     //! Names for the family of reductions along axes; not a public interface.
 
-    #[cfg(any(feature = "simulator", target_arch = "nvptx64"))]
-    pub use super::axes::most_blocks_of;
     pub use super::parts::*;
     pub use crate::axes::columns::columns;
     pub use crate::axes::combine::combine;

@@ -162,11 +162,8 @@ fn combine_tile<I: Items, O: Op<I>, const N: usize, const K: usize>(
         items: PhantomData,
     };
     let end = start + ROWS * LANES * N;
-    let is_whole = start >= skew && end - skew <= I::len(arrays);
-    if !is_shifted && is_whole && !Share::<I, O, Arrays<I>, N, K>::ROLLED {
-        share.combine_whole(acc);
-    } else if !is_shifted && start >= skew {
-        share.combine_begun(acc);
+    if !is_shifted && start >= skew {
+        share.combine_adjacent(acc, end - skew);
     } else if is_shifted && share.is_whole(start) {
         share.combine_shifted(acc);
     } else {
@@ -182,6 +179,16 @@ pub(crate) trait Source<I>: Copy {
     /// Loads item `index`.
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn get(self, index: usize) -> I;
+}
+
+/// Where items are that can be loaded by vectors.
+pub(crate) trait Vectored<I>: Source<I> {
+    /// Loads the vector of the `N` items from `first` on, which is aligned in every array.
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn vector<const N: usize>(self, first: usize) -> [I; N];
+
+    /// Starts to load the line with item `index` into the L1 cache.
+    fn prefetch(self, index: usize);
 }
 
 /// Arrays in global memory.
@@ -209,6 +216,19 @@ impl<I: Items> Source<I> for Arrays<I> {
     }
 }
 
+impl<I: Items> Vectored<I> for Arrays<I> {
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn vector<const N: usize>(self, first: usize) -> [I; N] {
+        I::vector(self.0, first)
+    }
+
+    #[inline(always)]
+    fn prefetch(self, index: usize) {
+        I::prefetch(self.0, index);
+    }
+}
+
 /// The items of a lane: 8 vectors of `N` items, of which `K` are absorbed together.
 pub(crate) struct Share<I: Items, O, S, const N: usize, const K: usize> {
     pub(crate) op: O,
@@ -221,6 +241,36 @@ pub(crate) struct Share<I: Items, O, S, const N: usize, const K: usize> {
 }
 
 impl<I: Items, O: Op<I>, const N: usize, const K: usize> Share<I, O, Arrays<I>, N, K> {
+    /// Whether the array has all items of the tile that begins at item `start`, and their granules.
+    #[inline(always)]
+    fn is_whole(&self, start: usize) -> bool {
+        let last = start + (ROWS * LANES - 1) * N;
+        I::have_granules::<N>(self.source.0, start) && I::have_granules::<N>(self.source.0, last)
+    }
+
+    /// Combines the lane's items, all of which exist, by shifted vectors.
+    #[inline(always)]
+    fn combine_shifted(&self, lane: &mut Lane<I, O, N>) {
+        // 8 rows, but ptxas does not know it. With more loads in flight, it would run out of registers.
+        let end = self.rows();
+        let mut row = 0;
+        while row < end {
+            if has_rows::<I, O>() && (O::ANY_ORDER || Self::BY_GROUP) {
+                let vector = I::shifted(self.source.0, self.first_of(row));
+                lane.absorb([vector], [self.first_of(row) as u64]);
+                row += 1;
+                continue;
+            }
+            let mut rows = [[zero::<I>(); N]; K];
+            unrolled!(|k < K| rows[k] = I::shifted(self.source.0, self.first_of(row + k)));
+            compiler_barrier();
+            lane.absorb(rows, self.indices(row));
+            row += K;
+        }
+    }
+}
+
+impl<I: Items, O: Op<I>, S: Vectored<I>, const N: usize, const K: usize> Share<I, O, S, N, K> {
     /// The number of pairs of groups of `K` rows.
     const PAIRS: usize = ROWS / K / 2;
     const GROUPS: usize = ROWS / K;
@@ -241,6 +291,16 @@ impl<I: Items, O: Op<I>, const N: usize, const K: usize> Share<I, O, Arrays<I>, 
     /// Whether whole tiles have the loop of the others. In straight-line code, ptxas would move loads of all groups to the
     /// front, and run out of registers.
     const ROLLED: bool = Self::BY_GROUP && N * I::BYTES > 16;
+
+    /// Combines the lane's items of a tile up to item `end` by aligned vectors.
+    #[inline(always)]
+    pub(crate) fn combine_adjacent(&self, lane: &mut Lane<I, O, N>, end: usize) {
+        if !Self::ROLLED && end <= self.source.len() {
+            self.combine_whole(lane);
+        } else {
+            self.combine_begun(lane);
+        }
+    }
 
     /// Combines the lane's items, all of which exist, by aligned vectors.
     #[inline(always)]
@@ -263,10 +323,10 @@ impl<I: Items, O: Op<I>, const N: usize, const K: usize> Share<I, O, Arrays<I>, 
         });
     }
 
-    /// Combines the lane's items by aligned vectors. The array ends before the tile does.
+    /// Combines the lane's items by aligned vectors. The last ones may not exist.
     #[inline(always)]
     fn combine_begun(&self, lane: &mut Lane<I, O, N>) {
-        let len = I::len(self.source.0);
+        let len = self.source.len();
         // The rows of which the lane has a whole vector.
         let whole = match (len + 1).checked_sub(self.first + N) {
             Some(more) => more.div_ceil(self.step).min(ROWS),
@@ -274,7 +334,7 @@ impl<I: Items, O: Op<I>, const N: usize, const K: usize> Share<I, O, Arrays<I>, 
         };
         if Self::ROLLED && grid_dim_x() * block_dim_x() <= SMALL {
             unrolled!(|row < ROWS| if row < whole {
-                I::prefetch(self.source.0, self.first_of(row));
+                self.source.prefetch(self.first_of(row));
             });
         }
         let mut row = 0;
@@ -307,7 +367,7 @@ impl<I: Items, O: Op<I>, const N: usize, const K: usize> Share<I, O, Arrays<I>, 
     fn load(&self, row: usize, rows: usize) -> [[I; N]; K] {
         let vector = |row: usize| {
             let row = if row < rows { row } else { rows - 1 };
-            I::vector(self.source.0, self.first_of(row))
+            self.source.vector(self.first_of(row))
         };
         let mut loaded = [vector(row); K];
         unrolled!(|k < K| if k > 0 {
@@ -315,7 +375,9 @@ impl<I: Items, O: Op<I>, const N: usize, const K: usize> Share<I, O, Arrays<I>, 
         });
         loaded
     }
+}
 
+impl<I: Items, O: Op<I>, S: Source<I>, const N: usize, const K: usize> Share<I, O, S, N, K> {
     /// Combines `K` rows, of which those before row `whole` exist.
     #[inline(always)]
     fn absorb(&self, lane: &mut Lane<I, O, N>, rows: [[I; N]; K], row: usize, whole: usize) {
@@ -330,36 +392,6 @@ impl<I: Items, O: Op<I>, const N: usize, const K: usize> Share<I, O, Arrays<I>, 
         }
     }
 
-    /// Whether the array has all items of the tile that begins at item `start`, and their granules.
-    #[inline(always)]
-    fn is_whole(&self, start: usize) -> bool {
-        let last = start + (ROWS * LANES - 1) * N;
-        I::have_granules::<N>(self.source.0, start) && I::have_granules::<N>(self.source.0, last)
-    }
-
-    /// Combines the lane's items, all of which exist, by shifted vectors.
-    #[inline(always)]
-    fn combine_shifted(&self, lane: &mut Lane<I, O, N>) {
-        // 8 rows, but ptxas does not know it. With more loads in flight, it would run out of registers.
-        let end = self.rows();
-        let mut row = 0;
-        while row < end {
-            if has_rows::<I, O>() && (O::ANY_ORDER || Self::BY_GROUP) {
-                let vector = I::shifted(self.source.0, self.first_of(row));
-                lane.absorb([vector], [self.first_of(row) as u64]);
-                row += 1;
-                continue;
-            }
-            let mut rows = [[zero::<I>(); N]; K];
-            unrolled!(|k < K| rows[k] = I::shifted(self.source.0, self.first_of(row + k)));
-            compiler_barrier();
-            lane.absorb(rows, self.indices(row));
-            row += K;
-        }
-    }
-}
-
-impl<I: Items, O: Op<I>, S: Source<I>, const N: usize, const K: usize> Share<I, O, S, N, K> {
     /// The number of parts of a vector, if its items are loaded one by one.
     pub(crate) const PARTS: usize = N.div_ceil(PART);
 

@@ -10,19 +10,6 @@
 //! output: *mut Acc, output_len: u64, partials: *mut Acc, partials_len: u64
 //! ```
 
-/// The blocks that a multiprocessor holds at the same time, which limits the registers of a thread.
-#[cfg(any(feature = "simulator", target_arch = "nvptx64"))]
-pub const fn most_blocks_of<A>(bytes: usize, vector: usize, is_any_order: bool) -> u32 {
-    match size_of::<A>() {
-        // All lanes of several columns at once.
-        _ if is_any_order => 2,
-        9.. => 2,
-        // Many bytes of accumulators for the slots of a vector, or of integers whose products need temporaries.
-        _ if bytes > 4 || vector > 8 || vector * size_of::<A>() > 16 => 2,
-        _ => 3,
-    }
-}
-
 /// The family `axes`; see [`kernels!`](crate::kernels).
 #[doc(hidden)]
 #[macro_export]
@@ -84,15 +71,8 @@ macro_rules! family_axes {
             }
         }
 
-        $crate::note!(
-            [<axes_ $suffix>] in $module,
-            $crate::axes::THREADS,
-            $crate::entry::axes_parts::most_blocks_of::<<$op as $crate::entry::parts::Op<$items>>::Acc>(
-                <$items as $crate::entry::parts::Items>::BYTES,
-                <$items as $crate::entry::parts::Items>::VECTOR,
-                <$op as $crate::entry::parts::Op<$items>>::ANY_ORDER
-            )
-        );
+        // Two blocks of a multiprocessor: a thread has registers for eight vectors in flight.
+        $crate::note!([<axes_ $suffix>] in $module, $crate::axes::THREADS, 2);
         $crate::note!([<axes_combine_ $suffix>] in $module, $crate::axes::THREADS, 2);
 
         #[cfg(not(target_arch = "nvptx64"))]

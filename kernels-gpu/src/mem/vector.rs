@@ -148,6 +148,21 @@ impl<T: Element> Global<T> {
         unsafe { load(start.cast()) }
     }
 
+    /// Stores the vector of the `N` elements from `first` on, whose address is aligned for a vector.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn set_vector<const N: usize>(self, first: usize, vector: [T; N]) {
+        let alignment = Layout::<T, N>::ALIGNMENT;
+        let start = self.start.wrapping_add(first);
+        for store in 0..Layout::<T, N>::LOADS {
+            let store = start.addr() + store * alignment;
+            trace::granule(self.start, self.end(), store, alignment, Access::Store);
+        }
+        // SAFETY: the maker of the `Global` guarantees that the elements are in bounds and without a data race, and the
+        // caller that the address is aligned.
+        unsafe { store(start.cast(), vector) }
+    }
+
     /// The first address, from the start on, that is aligned for a vector; it may be past the end. It is
     /// computed from the address alone if possible, because the first load depends on it.
     #[inline(always)]
@@ -234,6 +249,23 @@ unsafe fn load<T: Element, const N: usize>(from: *const [T; N]) -> [T; N] {
             16 if Layout::<T, N>::IS_WORDS => load_words(from),
             16 => (*from.cast::<At16<[T; N]>>()).0,
             _ => *from,
+        }
+    }
+}
+
+/// Stores a vector by the fewest possible instructions.
+///
+/// # Safety
+///
+/// `to` is valid for writes and has the vectors' [alignment](Layout).
+#[inline(always)]
+unsafe fn store<T: Element, const N: usize>(to: *mut [T; N], vector: [T; N]) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        match Layout::<T, N>::ALIGNMENT {
+            8 if align_of::<T>() < 8 => *to.cast() = At8(vector),
+            16 if align_of::<T>() < 16 => *to.cast() = At16(vector),
+            _ => *to = vector,
         }
     }
 }

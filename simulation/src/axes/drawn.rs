@@ -12,7 +12,10 @@ use crate::data::{Data, DrawnItems};
 use crate::segments::{Input, whole};
 
 /// The kinds of cases.
-pub const KINDS: u64 = 8;
+pub const KINDS: u64 = 11;
+
+/// The kind of tiles in runs of an array in C order.
+const IN_C_ORDER: u64 = 10;
 
 /// The columns of a case that are compared, if it has more.
 const COMPARED: usize = 24;
@@ -41,16 +44,17 @@ impl Drawn {
         let mut random = StdRng::seed_from_u64(seed);
         let (mut kept, reduced) = lens::<I>(&mut random, kind);
         // Often, the innermost kept dimension is in vectors of adjacent columns.
-        let in_vectors = random.random();
-        if let Some(inner) = kept.last_mut().filter(|_| in_vectors) {
+        let in_vectors = kind != IN_C_ORDER && random.random();
+        let is_pair = kept.as_slice() == [2];
+        if let Some(inner) = kept.last_mut().filter(|_| in_vectors && !is_pair) {
             *inner = inner.next_multiple_of(VECTOR);
         }
         let first = kept.len().checked_sub(1).filter(|_| in_vectors);
         let lens = [kept.as_slice(), &reduced].concat();
-        let (mut dims, n) = strides(&mut random, &lens, first);
+        let (mut dims, n) = strides(&mut random, &lens, first, kind == IN_C_ORDER);
         let reduced = dims.split_off(kept.len());
         // Several arrays with the same alignment, or with others.
-        let start = match in_vectors {
+        let start = match in_vectors || kind == IN_C_ORDER {
             true => random.random_range(0..2) * random.random_range(0..5),
             false => random.random_range(0..5),
         };
@@ -62,7 +66,11 @@ impl Drawn {
             kept: dims,
             reduced,
             // Often 1: a thread has as many lanes as it can.
-            many: 1 << (random.random_range(0..2) * random.random_range(0..=18)),
+            many: match kind {
+                // One or several tiles of a warp, and one or several warps of a column.
+                IN_C_ORDER => 1 << random.random_range(3..=8),
+                _ => 1 << (random.random_range(0..2) * random.random_range(0..=18)),
+            },
             most_blocks: [1, 2, 3, u32::MAX][random.random_range(0..4)],
             random,
         }
@@ -132,7 +140,12 @@ fn lens<I: Items>(random: &mut StdRng, kind: u64) -> (Vec<usize>, Vec<usize>) {
             let mut dims = |count: usize, most: usize| (0..count).map(|_| few(most)).collect();
             match kind {
                 6 => (dims(2, 6), dims(3, 9)),
-                _ => (dims(4, 3), dims(4, 4)),
+                7 => (dims(4, 3), dims(4, 4)),
+                // So many columns of so few items that a thread takes several vectors of them.
+                8 => (vec![3_300 + few(900)], vec![1 + few(3)]),
+                // If their number is even, a vector has two items of two columns.
+                9 => (vec![2], vec![few(2 * tile)]),
+                _ => (vec![few(3)], vec![few(5), tile]),
             }
         }
     }
@@ -140,9 +153,15 @@ fn lens<I: Items>(random: &mut StdRng, kind: u64) -> (Vec<usize>, Vec<usize>) {
 
 /// Strides for these lengths in any order, some with gaps or 0, and the number of items that they span. Dimension `first`, if
 /// there is one, has the smallest stride, and the others those of vectors.
-fn strides(random: &mut StdRng, lens: &[usize], first: Option<usize>) -> (Vec<Dim>, usize) {
+fn strides(
+    random: &mut StdRng,
+    lens: &[usize],
+    first: Option<usize>,
+    in_c_order: bool,
+) -> (Vec<Dim>, usize) {
     let mut order: Vec<usize> = (0..lens.len()).collect();
     match random.random_range(0..3) {
+        _ if in_c_order => order.reverse(),
         0 => order.reverse(),
         1 => {}
         _ => order.shuffle(random),
@@ -160,12 +179,13 @@ fn strides(random: &mut StdRng, lens: &[usize], first: Option<usize>) -> (Vec<Di
         let len = lens[axis];
         let own = match random.random_range(0..12) {
             _ if Some(axis) == first => 1,
+            _ if in_c_order => stride,
             0 => 0,
             1 => stride + random.random_range(0..3) * unit,
             _ => stride,
         };
         // Vectors have no backward items.
-        let is_backward = Some(axis) != first && random.random_bool(backwards);
+        let is_backward = !in_c_order && Some(axis) != first && random.random_bool(backwards);
         let sign = if is_backward { -1 } else { 1 };
         dims[axis] = Dim {
             len,

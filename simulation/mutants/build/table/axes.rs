@@ -91,25 +91,23 @@ pub const COLUMNS: Source = Source {
         mutant(
             "one_column_of_a_vector",
             "takes one column of a vector of four",
-            "if W > 1 && shape.width > 1 {",
-            "if W > 1 && shape.width > 4 {",
+            "if W == 1 || shape.width == 1 {",
+            "if W == 1 || shape.width <= 4 {",
         ),
         mutant(
             "no_barrier_after_the_dimensions",
             "threads read lengths and strides that others have not stored yet",
-            "        });
-        sync_threads();
-    }
-    let kept",
-            "        });
-    }
-    let kept",
+            "            });
+            sync_threads();
+",
+            "            });
+",
         ),
         mutant(
             "kept_dimensions_and_one_reduced",
             "the outermost kept dimension is not the last one",
-            "last: shape.kept.saturating_sub(1),",
-            "last: shape.kept,",
+            "last: self.kept.saturating_sub(1),",
+            "last: self.kept,",
         ),
         mutant(
             "one_job_of_a_block",
@@ -166,16 +164,16 @@ pub const COLUMNS: Source = Source {
             "if number == 0 {",
         ),
         mutant(
-            "columns_of_the_vector_before",
-            "a vector's first column is the vector's number",
-            "let column = vector * W + w;",
-            "let column = vector + w;",
+            "columns_of_the_next_vector",
+            "a vector's results are in the places of the next one's",
+            "1 => (output, vector * width),",
+            "1 => (output, (vector + 1) * width),",
         ),
         mutant(
-            "partials_by_column",
-            "a column's partials are adjacent, where they are read as far apart as there are columns",
-            "partials.set(tile * shape.columns as usize + column,",
-            "partials.set(column * shape.tiles as usize + tile,",
+            "partials_by_vector",
+            "a vector's partials are adjacent, where they are read as far apart as there are columns",
+            "(partials, tile * shape.columns as usize + vector * width)",
+            "(partials, (vector * shape.tiles as usize + tile) * width)",
         ),
         mutant(
             "no_barrier_between_jobs",
@@ -192,29 +190,16 @@ pub const COLUMNS: Source = Source {
             "kept.offset(vector)",
         ),
         mutant(
-            "run_starts_at_its_tile",
-            "the base of a tile in a run is the offset of its first item",
-            ".wrapping_sub(first.wrapping_mul(stride))",
-            "",
-        ),
-        mutant(
-            "run_in_all_dimensions",
-            "walks all dimensions in a tile that is in a run of the innermost",
-            "            last = shape.kept;
-",
-            "",
-        ),
-        mutant(
             "lanes_of_a_thread_in_order",
             "a thread combines adjacent lanes instead of halves",
-            "((q.reverse_bits() >> 1) >> (31 - self.log_lanes))",
+            "((q.reverse_bits() >> 1) >> (31 - log_lanes))",
             "q",
         ),
         mutant(
             "lanes_of_a_thread_apart",
             "a thread has lanes that are apart, of an operator that is not commutative",
-            "false => (self.number << self.log_lanes) + q,",
-            "false => self.number + (q << self.log_threads),",
+            "false => (self.number << log_lanes) + q,",
+            "false => self.number + (q << log_threads),",
         )
         .on(HORNER),
         mutant(
@@ -241,42 +226,37 @@ pub const COLUMNS: Source = Source {
         mutant(
             "lanes_of_any_order_not_combined",
             "a thread never combines its accumulators, if the order is free",
-            "if O::ANY_ORDER && q < lanes {",
+            "if O::ANY_ORDER && q < steps {",
             "if O::ANY_ORDER {",
         )
         .on(MAX),
         mutant(
-            "part_without_items_absorbed",
-            "absorbs a whole part although only its first row exists",
-            "self.is_item(index(PART - 1))",
-            "self.is_item(index(0))",
-        )
-        .on(ARG_MAX),
-        mutant(
-            "first_column_for_all",
-            "all columns of a vector get the first one's items",
-            "i % N, items[i][w], index(i) as u64",
-            "i % N, items[i][0], index(i) as u64",
-        ),
-        mutant(
-            "first_column_absorbed_for_all",
-            "all columns of a vector absorb the first one's rows",
-            "own[i] = items[i][w]",
-            "own[i] = items[i][0]",
-        )
-        .on(ARG_MAX),
-        mutant(
             "vectors_of_one_stride",
             "loads vectors as if all reduced dimensions had one stride",
-            "self.dims.first >= self.dims.last && ",
-            "",
+            "column.dims.first >= column.dims.last;",
+            "true;",
         ),
         mutant(
-            "one_column_for_all",
-            "loads the first column's items for all columns",
-            "I::get(arrays, at + w)",
-            "I::get(arrays, at)",
+            "warp_of_several_columns",
+            "combines the lanes of a warp although they have several columns",
+            "!is_across && 1 << log_threads == LANES",
+            "1 << log_threads == LANES",
         ),
+        mutant(
+            "same_tile_again",
+            "a warp combines its first tile again instead of the next one",
+            "                tile += 1;
+",
+            "",
+        )
+        .on(ARG_MAX),
+        mutant(
+            "groups_of_tiles_overlap",
+            "a warp's first tile is the next one behind the first of the warp before",
+            "tile: tile * shape.each as usize,",
+            "tile,",
+        )
+        .on(ARG_MAX),
         mutant(
             "no_barrier_in_team",
             "a thread reads a value that another one has not stored yet",
@@ -303,6 +283,127 @@ pub const COLUMNS: Source = Source {
             "w as u32 * THREADS + thread",
             "w as u32 + thread",
         ),
+    ],
+};
+
+pub const COLUMN: Source = Source {
+    path: "axes/columns/column.rs",
+    kernels: SUM,
+    mutants: &[
+        mutant(
+            "run_starts_at_its_tile",
+            "the base of a tile in a run is the offset of its first item",
+            ".wrapping_sub(first.wrapping_mul(stride))",
+            "",
+        ),
+        mutant(
+            "run_in_all_dimensions",
+            "walks all dimensions in a tile that is in a run of the innermost",
+            "            last = shape.kept;
+",
+            "",
+        ),
+    ],
+};
+
+pub const SHARE: Source = Source {
+    path: "axes/columns/share.rs",
+    kernels: SUM,
+    mutants: &[
+        mutant(
+            "part_without_items_absorbed",
+            "combines a whole part although only its first item exists",
+            "if N >= PART && self.is_item(first + PART - 1) {",
+            "if N >= PART && self.is_item(first) {",
+        )
+        .on(ARG_MAX),
+        mutant(
+            "first_column_for_all",
+            "all columns of a vector get the first one's items",
+            "lanes[w].absorb_item(slot, items[w], index);",
+            "lanes[w].absorb_item(slot, items[0], index);",
+        ),
+        mutant(
+            "first_column_absorbed_for_all",
+            "all columns of a vector absorb the first one's rows",
+            "[a[w], b[w], c[w], d[w]]",
+            "[a[0], b[0], c[0], d[0]]",
+        )
+        .on(ARG_MAX),
+        mutant(
+            "one_column_for_all",
+            "loads the first column's items for all columns",
+            "I::get(column.arrays, at + w)",
+            "I::get(column.arrays, at)",
+        ),
+        mutant(
+            "rows_side_by_side",
+            "items of the next row are loaded from behind those of the row before",
+            "i / N * (LANES * N) + i % N",
+            "i",
+        ),
+        mutant(
+            "second_item_forgotten",
+            "a vector of two items of each column gives the first one twice",
+            "vector[w + half]",
+            "vector[w]",
+        ),
+        mutant(
+            "third_item_in_the_first_slot",
+            "a third item is combined with the first one, not with an identity",
+            "(lanes, slot + 2, first + 2)",
+            "(lanes, slot, first + 2)",
+        ),
+    ],
+};
+
+pub const FEW: Source = Source {
+    path: "axes/columns/few.rs",
+    kernels: SUM,
+    mutants: &[
+        mutant(
+            "first_item_again",
+            "combines a column's first item with itself",
+            "(shape.reduced_stride as usize).wrapping_mul(i);",
+            "(shape.reduced_stride as usize).wrapping_mul(i / 4);",
+        ),
+        mutant(
+            "vectors_behind_the_last",
+            "takes four vectors if there are two",
+            "(V - 1) * threads + LANES <= vectors",
+            "threads + LANES <= vectors",
+        ),
+        mutant(
+            "part_of_a_warp",
+            "takes the vectors of a warp if there is one",
+            "(V - 1) * threads + LANES <= vectors",
+            "(V - 1) * threads + 1 <= vectors",
+        ),
+        mutant(
+            "no_barrier_before_the_exchange",
+            "a lane reads results that another one has not stored yet",
+            "    // SAFETY: all lanes of the warp arrive here.
+    unsafe { sync_warp(FULL_MASK) };
+",
+            "",
+        )
+        .on(ARG_MAX),
+        mutant(
+            "no_barrier_after_the_exchange",
+            "a lane overwrites results that another one has not read yet",
+            "    // SAFETY: as above.
+    unsafe { sync_warp(FULL_MASK) };
+",
+            "",
+        )
+        .on(ARG_MAX),
+        mutant(
+            "warps_share_places",
+            "the results of all warps are in the same places",
+            "(tid - lane as u32) * W as u32;",
+            "0;",
+        )
+        .on(ARG_MAX),
     ],
 };
 

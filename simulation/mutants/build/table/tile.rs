@@ -104,20 +104,14 @@ const VECTORS: &[Mutant] = &[
     mutant(
         "end_as_if_two_skews",
         "adds the items before the array to its end",
-        "end - skew <= I::len(arrays)",
-        "end - 2 * skew <= I::len(arrays)",
-    ),
-    mutant(
-        "whole_from_before_the_array",
-        "loads vectors before the array",
-        "let is_whole = start >= skew && end",
-        "let is_whole = end",
+        "share.combine_adjacent(acc, end - skew);",
+        "share.combine_adjacent(acc, end - 2 * skew);",
     ),
     mutant(
         "begun_from_before_the_array",
         "loads vectors before an array that ends in its first tile",
-        "} else if !is_shifted && start >= skew {",
-        "} else if !is_shifted {",
+        "if !is_shifted && start >= skew {",
+        "if !is_shifted {",
     ),
     mutant(
         "shifted_past_the_array",
