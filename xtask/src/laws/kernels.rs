@@ -287,7 +287,7 @@ pub const KERNELS: &[Kernel] = &[
         Loads::Strided,
         Stores::Results,
         Block::Memory,
-        Warp::None,
+        Warp::Several,
     ),
     kernel(
         &["axes_combine"],

@@ -174,7 +174,15 @@ fn loads(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) {
             );
             return;
         }
-        Loads::Strided | Loads::Left => return,
+        Loads::Strided => {
+            let together = counts.in_flight.values().max();
+            broken.unless(
+                together.is_some_and(|together| *together >= IN_FLIGHT),
+                format!("{together:?} loads are in flight together instead of {IN_FLIGHT}"),
+            );
+            return;
+        }
+        Loads::Left => return,
         Loads::Words => {
             for (what, widths) in [("load", &counts.ldg), ("store", &counts.stg)] {
                 broken.unless(
