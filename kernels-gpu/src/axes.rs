@@ -70,10 +70,11 @@ const MOST_COLUMNS: usize = 4;
 pub const fn width_of<I: Items, O: Op<I>>() -> usize {
     let slots = if has_slots::<I, O>() { I::VECTOR } else { 1 };
     // With 16 slots, registers lack.
-    let mut width = if has_rows::<I, O>() && I::VECTOR <= 8 {
-        I::VECTOR
-    } else {
-        1
+    let mut width = match has_rows::<I, O>() {
+        // Long accumulators leave too few registers for eight slots.
+        true if I::VECTOR == 8 && size_of::<O::Acc>() > 8 => 2,
+        true if I::VECTOR <= 8 => I::VECTOR,
+        _ => 1,
     };
     while width > MOST_COLUMNS || width > 1 && width * slots * size_of::<O::Acc>() > MOST_BYTES {
         width /= 2;
