@@ -51,6 +51,7 @@ impl Drawn {
         }
         let first = kept.len().checked_sub(1).filter(|_| in_vectors);
         let lens = [kept.as_slice(), &reduced].concat();
+        let tiles = lens.iter().product::<usize>() / items_of_tile::<I>();
         let (mut dims, n) = strides(&mut random, &lens, first, kind == IN_C_ORDER);
         let reduced = dims.split_off(kept.len());
         // Several arrays with the same alignment, or with others.
@@ -67,8 +68,8 @@ impl Drawn {
             reduced,
             // Often 1: a thread has as many lanes as it can.
             many: match kind {
-                // One or several tiles of a warp, and one or several warps of a column.
-                IN_C_ORDER => 1 << random.random_range(3..=8),
+                // One to three tiles of a warp.
+                IN_C_ORDER => 32 * tiles.div_ceil(random.random_range(1..=3)) as u64,
                 _ => 1 << (random.random_range(0..2) * random.random_range(0..=18)),
             },
             most_blocks: [1, 2, 3, u32::MAX][random.random_range(0..4)],
@@ -145,7 +146,7 @@ fn lens<I: Items>(random: &mut StdRng, kind: u64) -> (Vec<usize>, Vec<usize>) {
                 8 => (vec![3_300 + few(900)], vec![1 + few(3)]),
                 // If their number is even, a vector has two items of two columns.
                 9 => (vec![2], vec![few(2 * tile)]),
-                _ => (vec![few(3)], vec![few(5), tile]),
+                _ => (vec![few(3)], vec![2 + few(4), tile]),
             }
         }
     }

@@ -46,13 +46,13 @@ pub const MUTANTS: &[Mutant] = &[
     }
 }
 
-impl<I: Items, O: Op<I>, S: Source<I>",
+impl<I: Items, O: Op<I>, S: Vectored<I>",
         "            row += 1;
         }
     }
 }
 
-impl<I: Items, O: Op<I>, S: Source<I>",
+impl<I: Items, O: Op<I>, S: Vectored<I>",
     )
     .on(SLOTS),
     mutant(
