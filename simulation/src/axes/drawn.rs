@@ -68,8 +68,8 @@ impl Drawn {
             reduced,
             // Often 1: a thread has as many lanes as it can.
             many: match kind {
-                // One to three tiles of a warp.
-                IN_C_ORDER => 32 * tiles.div_ceil(random.random_range(1..=3)) as u64,
+                // One to five tiles of a warp.
+                IN_C_ORDER => 32 * tiles.div_ceil(random.random_range(1..=5)) as u64,
                 _ => 1 << (random.random_range(0..2) * random.random_range(0..=18)),
             },
             most_blocks: [1, 2, 3, u32::MAX][random.random_range(0..4)],
@@ -146,7 +146,7 @@ fn lens<I: Items>(random: &mut StdRng, kind: u64) -> (Vec<usize>, Vec<usize>) {
                 8 => (vec![3_300 + few(900)], vec![1 + few(3)]),
                 // If their number is even, a vector has two items of two columns.
                 9 => (vec![2], vec![few(2 * tile)]),
-                _ => (vec![few(3)], vec![2 + few(4), tile]),
+                _ => (vec![few(3)], vec![3 + few(6), tile]),
             }
         }
     }

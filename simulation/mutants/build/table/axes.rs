@@ -251,6 +251,13 @@ pub const COLUMNS: Source = Source {
         )
         .on(ARG_MAX),
         mutant(
+            "groups_of_tiles_overlap",
+            "a warp's first tile is the next one behind the first of the warp before",
+            "tile: tile * shape.each as usize,",
+            "tile,",
+        )
+        .on(ARG_MAX),
+        mutant(
             "no_barrier_in_team",
             "a thread reads a value that another one has not stored yet",
             "            sync_threads();
