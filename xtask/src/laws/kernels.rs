@@ -30,7 +30,7 @@ pub enum Loads {
     Words,
     /// Granules of 16 bytes, several in flight, on their way to shared memory; and those of a tile.
     Windows,
-    /// Single items of any strides: those of a lane's rows, which have as many items as 16 bytes.
+    /// Items of any strides, or vectors of adjacent ones, several in flight.
     Strided,
     /// Partials, offsets and other words that kernels leave for each other.
     Left,

@@ -11,6 +11,22 @@ use std::fmt::Debug;
 /// The number of vectors that most kernels have in flight.
 const IN_FLIGHT: usize = 4;
 
+/// Reductions along axes between whose loads ptxas puts additions or comparisons of 64 bits, and the loads that are in
+/// flight all the same.
+const INTERLEAVED: [((&str, &str), usize); 11] = [
+    (("sum", "i64"), 2),
+    (("sum", "u64"), 2),
+    (("min", "i64"), 2),
+    (("min", "u64"), 2),
+    (("max", "i64"), 2),
+    (("max", "u64"), 2),
+    (("sum_wide", "i64"), 2),
+    (("sum_wide", "u64"), 2),
+    (("sum_wide", "i8"), 3),
+    (("arg_min", "f64"), 3),
+    (("arg_max", "f64"), 3),
+];
+
 /// Steps of a reduction of 32 lanes.
 const STEPS: usize = 5;
 
@@ -175,8 +191,9 @@ fn loads(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) {
             return;
         }
         Loads::Strided => {
-            // ptxas puts additions of 64-bit integers between the loads.
-            let least = if claim.acc_bits < 64 { IN_FLIGHT } else { 2 };
+            let entry = (claim.op, claim.items);
+            let known = INTERLEAVED.iter().find(|known| known.0 == entry);
+            let least = known.map_or(IN_FLIGHT, |known| known.1);
             let together = counts.in_flight.values().max();
             broken.unless(
                 together.is_some_and(|together| *together >= least),
