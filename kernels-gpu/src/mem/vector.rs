@@ -263,8 +263,11 @@ unsafe fn store<T: Element, const N: usize>(to: *mut [T; N], vector: [T; N]) {
     // SAFETY: the caller's contract.
     unsafe {
         match Layout::<T, N>::ALIGNMENT {
-            8 if align_of::<T>() < 8 => *to.cast() = At8(vector),
-            16 if align_of::<T>() < 16 => *to.cast() = At16(vector),
+            alignment if alignment <= align_of::<T>() => *to = vector,
+            2 => *to.cast() = At2(vector),
+            4 => *to.cast() = At4(vector),
+            8 => *to.cast() = At8(vector),
+            16 => *to.cast() = At16(vector),
             _ => *to = vector,
         }
     }
@@ -337,6 +340,25 @@ mod tests {
         holds::<[u8; 3], 16>();
         holds::<[u16; 3], 8>();
         holds::<[f64; 8], 1>();
+    }
+
+    #[test]
+    fn a_vector_is_stored_whole_and_nothing_else() {
+        fn stores<T: Element, const N: usize>(vector: [T; N], other: T) {
+            let mut stored = At16([[other; N]; 3]);
+            let start = stored.0.as_mut_ptr().cast::<T>();
+            // SAFETY: the array has these elements, and nothing else uses them meanwhile.
+            let array = unsafe { Global::new(start, 3 * N) };
+            array.set_vector(N, vector);
+            assert_eq!(stored.0, [[other; N], vector, [other; N]]);
+        }
+        stores([1u8, 2, 3, 4], 9);
+        stores([1i16, -2, 3, 4], 9);
+        stores([1.0f32, 2.0, 3.0, 4.0], 9.0);
+        stores([1.0f64, 2.0], 9.0);
+        stores([1u64, 2, 3, 4], 9);
+        let indexed = [0, 1, 2, 3].map(|i| Indexed::new(i as f32, 7 << 33 | i));
+        stores(indexed, Indexed::new(-1.0, u64::MAX));
     }
 
     #[test]
