@@ -161,7 +161,7 @@ pub struct Shape {
     pub items: u64,
     /// The number of tiles of a column, or of groups of them.
     pub tiles: u64,
-    /// The number of tiles in a group; 1 unless a warp takes a tile, in any order.
+    /// The number of tiles in a group: 1, unless a warp combines several tiles, whose order is free.
     each: u64,
     /// The multiplier for a division by the number of columns.
     columns_multiplier: u64,
@@ -247,13 +247,12 @@ impl Shape {
             true => levels_of::<I, O>(1) as u32,
             false => 0,
         };
-        let is_adjacent =
-            (is_in_runs || reduced.len() == 1) && is_adjacent(kept, reduced, I::VECTOR);
+        let is_adjacent = is_adjacent(kept, reduced, is_in_runs, I::VECTOR);
         let mut each = 1;
         if takes_several::<I, O>() && is_adjacent && !of_threads && items >= tile {
             // Warps enough for the device.
-            let warps = columns * tiles * LANES as u64 / many.max(1);
-            each = warps.clamp(1, MOST_TILES).min(tiles);
+            let threads = columns.saturating_mul(tiles).saturating_mul(LANES as u64);
+            each = (threads / many.max(1)).clamp(1, MOST_TILES).min(tiles);
             tiles = tiles.div_ceil(each);
         }
         let mut log_lanes = log_used.min(most_lanes);
@@ -369,14 +368,13 @@ fn width<I: Items>(kept: &[Dim], reduced: &[Dim], most: usize) -> usize {
     }
 }
 
-/// Whether items of a column are adjacent in runs that begin at multiples of a vector's length.
-fn is_adjacent(kept: &[Dim], reduced: &[Dim], vector: usize) -> bool {
-    match reduced.split_last() {
-        Some((inner, outer)) => {
-            inner.stride == 1 && is_in_vectors(kept.iter().chain(outer), vector)
-        }
-        None => false,
-    }
+/// Whether the items of each tile are adjacent, and begin at a multiple of a vector's length.
+fn is_adjacent(kept: &[Dim], reduced: &[Dim], is_in_runs: bool, vector: usize) -> bool {
+    let Some((inner, outer)) = reduced.split_last() else {
+        return false;
+    };
+    let has_whole_tiles = is_in_runs || outer.is_empty();
+    has_whole_tiles && inner.stride == 1 && is_in_vectors(kept.iter().chain(outer), vector)
 }
 
 /// Dimensions in shared memory, from the innermost on, without the outermost.

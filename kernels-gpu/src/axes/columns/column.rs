@@ -6,7 +6,7 @@ use crate::mem::Shared;
 use crate::tile::{Source, Vectored, items_of_tile};
 
 /// The items of a column.
-pub(crate) struct Column<I: Items> {
+pub(super) struct Column<I: Items> {
     pub(super) arrays: I::Arrays,
     len: usize,
     /// The offset of item 0; wraps, if the offset of a run's start is below that of its first item, or strides are negative.

@@ -17,8 +17,8 @@ impl<I: Items, O: Op<I>, const N: usize, const K: usize> Share<I, O, Column<I>, 
 
     /// Combines the lane's items of each of `W` adjacent columns by vectors. Not all of them need to exist.
     ///
-    /// If `IS_HALF`, only half as many columns are adjacent, and a vector has two items of each: [`Shape`](crate::axes::Shape) has seen to it that
-    /// their number is even.
+    /// If `IS_HALF`, only half as many columns are adjacent, and a vector has two items of each: their number is even, or the
+    /// host would not have chosen this width.
     ///
     /// Items that are loaded together are all combined: ptxas would move the load of an item that is combined under a condition
     /// behind the others.
