@@ -293,7 +293,9 @@ pub fn whole<I: Items, O: SinglePass<I>>(
 ) -> Result<Vec<u8>, Failure> {
     const THREADS: u32 = 64;
     let entry = O::ENTRY;
-    let blocks = entry.needs.fewest_blocks(len as u64, THREADS).max(1) as u32;
+    // The first tile may begin up to a vector before the items.
+    let most = (len + I::VECTOR - 1) as u64;
+    let blocks = entry.needs.fewest_blocks(most, THREADS).max(1) as u32;
     let sizes = Storage::of_grid(blocks, THREADS, entry.acc_bytes);
     let words = sizes.partials * entry.partial_bytes() / size_of::<u64>();
     let words: Buffer<u64> = Buffer::from(&vec![0; words]);
