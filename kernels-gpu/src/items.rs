@@ -1,6 +1,6 @@
 //! Items: the input of an operator, elements of one array or of several arrays.
 
-use crate::element::Element;
+use crate::element::{Element, Shuffle};
 use crate::mem::{Global, Staged};
 use crate::op::unrolled;
 
@@ -36,6 +36,14 @@ pub trait Items: Copy + Send + Sync + 'static {
 
     /// The item that consists of these elements.
     fn item(of: Self::Of<Own>) -> Self;
+
+    /// The item of another lane of the warp: see [`Element::shuffle`].
+    ///
+    /// # Safety
+    ///
+    /// As [`Element::shuffle`].
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    unsafe fn shuffled(item: Self, mask: u32, from: Shuffle) -> Self;
 
     /// The number of items of a vector: the fewest with which the loads of every array are 16 bytes wide.
     /// Smaller if that needs too many registers.
@@ -177,6 +185,13 @@ impl<T: Element> Items for T {
     }
 
     #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    unsafe fn shuffled(item: Self, mask: u32, from: Shuffle) -> T {
+        // SAFETY: the caller's contract.
+        unsafe { Element::shuffle(item, mask, from) }
+    }
+
+    #[inline(always)]
     fn len(array: Global<T>) -> usize {
         array.len()
     }
@@ -277,6 +292,13 @@ macro_rules! side_by_side {
             #[inline(always)]
             fn item(of: Self) -> Self {
                 of
+            }
+
+            #[inline(always)]
+            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+            unsafe fn shuffled(item: Self, mask: u32, from: Shuffle) -> Self {
+                // SAFETY: the caller's contract, for each element: all lanes shuffle all of them.
+                unsafe { ($(Element::shuffle(item.$i, mask, from)),+) }
             }
 
             #[inline(always)]

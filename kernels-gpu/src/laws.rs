@@ -10,6 +10,7 @@
 //! | commutativity, if [`COMMUTATIVE`](Op::COMMUTATIVE) is true | `combine(a, b) == combine(b, a)` | exact |
 //! | associativity | `combine(combine(a, b), c) == combine(a, combine(b, c))` | close |
 //! | absorb | `absorb(acc, rows, first)` equals `lift` and `combine` item by item, for the rows that kernels load | close |
+//! | selection, if [`SELECTS`](Op::SELECTS) is true | the first item that no other [precedes](Op::precedes), lifted, equals `lift` and `combine` of all items | exact |
 //! | offset | `offset(acc, by)` is the accumulator of the same items, lifted at indices larger by `by` | close |
 //! | grouping | a list of up to 160 items gives the same from the left, from the right, by halves and in blocks; if the operator is commutative, also backwards and by strides | close |
 //! | finish | `finish` and `empty` do not panic, and return the same each time | by `Debug` |
@@ -346,6 +347,8 @@ pub enum Law {
     Associativity,
     /// `absorb` equals `lift` and `combine`.
     Absorb,
+    /// An operator that selects gives the item that precedes all others.
+    Selection,
     /// `offset` moves the indices.
     Offset,
     /// A list may be grouped in any way.
@@ -356,12 +359,13 @@ pub enum Law {
 
 impl Law {
     /// All laws, the simplest first.
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::Lift,
         Self::Identity,
         Self::Commutativity,
         Self::Associativity,
         Self::Absorb,
+        Self::Selection,
         Self::Offset,
         Self::Grouping,
         Self::Finish,

@@ -197,6 +197,24 @@ pub trait Op<I: Items>: Value {
     /// integers and extrema, false for sums of floats. Arrays at any address are then read in the fastest order.
     const ANY_ORDER: bool = false;
 
+    /// Whether the result is one of the items with its index: the first item that no other [precedes](Self::precedes). Kernels
+    /// may then compare the items alone, and look for the index once.
+    const SELECTS: bool = false;
+
+    /// Whether item `a` is the result rather than `b`, wherever they are. False if they are equal, or if the operator does not
+    /// [select](Self::SELECTS).
+    #[inline(always)]
+    fn precedes(&self, a: I, b: I) -> bool {
+        let _ = (a, b);
+        false
+    }
+
+    /// Of two items, the one that precedes the other, or one that equals both.
+    #[inline(always)]
+    fn preceding(&self, a: I, b: I) -> I {
+        if self.precedes(b, a) { b } else { a }
+    }
+
     /// The accumulator that changes nothing; threads without elements contribute it.
     fn identity(&self) -> Self::Acc;
 

@@ -66,9 +66,17 @@ pub unsafe fn offsets_of(shape: Shape, narrow: &[u32], wide: &[u64]) -> Offsets 
 /// The blocks that a multiprocessor holds at the same time, which limits the registers of a thread: to 64, or 72, 96 or 128
 /// where that is too few.
 #[cfg(any(feature = "simulator", target_arch = "nvptx64"))]
-pub const fn most_blocks_of<A>(bytes: usize, vector: usize, is_commutative: bool) -> u32 {
+pub const fn most_blocks_of<A>(
+    bytes: usize,
+    vector: usize,
+    is_commutative: bool,
+    selects: bool,
+) -> u32 {
     match size_of::<A>() {
         _ if !is_commutative => 4,
+        // Threads compare items, not accumulators.
+        _ if selects && bytes == 4 => 8,
+        _ if selects => 7,
         17.. => 4,
         9.. => 5,
         // 16 items, and an accumulator of two registers.
@@ -159,7 +167,8 @@ macro_rules! family_segments {
             $crate::entry::segments_parts::most_blocks_of::<<$op as $crate::entry::parts::Op<$items>>::Acc>(
                 <$items as $crate::entry::parts::Items>::BYTES,
                 <$items as $crate::entry::parts::Items>::VECTOR,
-                <$op as $crate::entry::parts::Op<$items>>::COMMUTATIVE
+                <$op as $crate::entry::parts::Op<$items>>::COMMUTATIVE,
+                <$op as $crate::entry::parts::Op<$items>>::SELECTS
             )
         );
         $crate::note!([<segments_combine_ $suffix>] in $module, $crate::segments::THREADS, 4);

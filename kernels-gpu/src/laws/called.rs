@@ -67,6 +67,13 @@ impl<A: Copy + Debug> Reduction<A> for Called<'_, A> {
         )
     }
 
+    fn selected(&self, first: u64) -> Option<A> {
+        panics_name(
+            || self.0.selected(first),
+            || format!("precedes or preceding of {}", self.0.text(0, self.0.len())),
+        )
+    }
+
     fn text(&self, item: usize, len: usize) -> String {
         self.0.text(item, len)
     }

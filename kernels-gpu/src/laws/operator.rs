@@ -30,6 +30,10 @@ pub(super) trait Reduction<A> {
     /// Absorbs a row of `width` items for each of `first`, from item `item` of the list on.
     fn absorb(&self, acc: A, item: usize, width: usize, first: &[u64]) -> A;
 
+    /// The item that the operator [selects](Op::SELECTS), lifted; the index of the first is `first`. `None` if it does not
+    /// select, or if there are no items.
+    fn selected(&self, first: u64) -> Option<A>;
+
     /// The text of `len` items from `item` on.
     fn text(&self, item: usize, len: usize) -> String;
 }
@@ -87,6 +91,22 @@ impl<I: Items + Debug, O: Op<I, Output: Debug>> Reduction<O::Acc> for List<O, I>
         let vectors = [1, I::VECTOR].into_iter();
         let gpu = vectors.flat_map(|width| (1..=4).map(move |rows| Rows { rows, width }));
         gpu.chain([CPU]).collect()
+    }
+
+    /// As kernels do it: the item that precedes all others, and then the first that equals it.
+    fn selected(&self, first: u64) -> Option<O::Acc> {
+        if !O::SELECTS {
+            return None;
+        }
+        let preceding = |a, b| self.op.preceding(a, b);
+        let best = self.items.iter().copied().reduce(preceding)?;
+        let equals = |item: &I| !self.op.precedes(best, *item);
+        let at = self
+            .items
+            .iter()
+            .position(equals)
+            .unwrap_or(self.items.len() - 1);
+        Some(self.op.lift(self.items[at], first + at as u64))
     }
 
     fn absorb(&self, acc: O::Acc, item: usize, width: usize, first: &[u64]) -> O::Acc {

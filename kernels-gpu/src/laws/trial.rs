@@ -51,6 +51,7 @@ impl<A: Element> Trial<'_, A> {
             Law::Commutativity => self.commutativity(),
             Law::Associativity => self.associativity(),
             Law::Absorb => self.absorb(),
+            Law::Selection => self.selection(),
             Law::Offset => self.offset(),
             Law::Grouping => self.grouping(),
             Law::Finish => self.finish(),
@@ -108,6 +109,18 @@ impl<A: Element> Trial<'_, A> {
             )?;
         }
         Ok(())
+    }
+
+    fn selection(&self) -> Verdict {
+        let Some(selected) = self.list.selected(self.first) else {
+            return Ok(());
+        };
+        let one_by_one = self.in_turn(&self.lifted(self.first));
+        self.equal(
+            (&"lift of the first item that no other precedes", selected),
+            (&"lift and combine, item by item", one_by_one),
+            &[],
+        )
     }
 
     /// Absorbs the first items into the identity, and the last items into the accumulator of those before them.

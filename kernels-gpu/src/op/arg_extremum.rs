@@ -65,6 +65,18 @@ macro_rules! arg_extremum {
             type Output = Option<Indexed<T>>;
             const ABSORBS: bool = true;
             const ANY_ORDER: bool = true;
+            const SELECTS: bool = true;
+
+            #[inline(always)]
+            fn precedes(&self, a: T, b: T) -> bool {
+                let (a, b) = (a.widen(), b.widen());
+                Self::before(a, b) || (Self::counts(a) && !Self::counts(b))
+            }
+
+            #[inline(always)]
+            fn preceding(&self, a: T, b: T) -> T {
+                T::saturate(Self::extreme(a.widen(), b.widen()))
+            }
 
             #[inline(always)]
             fn identity(&self) -> Indexed<T::Acc> {

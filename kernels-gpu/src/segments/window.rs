@@ -11,6 +11,8 @@
 //!    | up to 32 | a team of 4 or 8 threads, each of which combines as many lanes |
 //!    | 32, with several rows | a warp |
 //!
+//!    An operator that [selects](Op::SELECTS) its result needs no order: see [`select`].
+//!
 //! 3. A warp for each tile of longer segments reduces it from global memory, and leaves a partial.
 //!
 //! # Places of partials
@@ -19,7 +21,9 @@
 //! a long segment starts in a cell, and at most one other: within a segment tiles are a cell apart; behind a segment's last
 //! tile, the second tile of a later one is more than a cell away. So a cell has two places.
 
+mod lanes;
 mod segment;
+mod select;
 mod tiles;
 
 use super::{
@@ -193,8 +197,15 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         false => FEW as u32,
     };
 
-    /// The threads that combine a segment of up to a row.
-    const TEAM: u32 = WARP_SIZE / Self::OF_THREAD;
+    /// The threads that combine a segment of up to [`OF_TEAM`](Self::OF_TEAM) lanes of a tile.
+    const TEAM: u32 = match O::SELECTS {
+        true => 8,
+        false => WARP_SIZE / Self::OF_THREAD,
+    };
+
+    /// The lanes of a tile that a team combines; of several rows if the operator selects, because the canonical order does not
+    /// matter.
+    const OF_TEAM: u32 = Self::TEAM * Self::OF_THREAD;
 
     /// The teams of a warp.
     const TEAMS: u32 = WARP_SIZE / Self::TEAM;
@@ -334,11 +345,9 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         let mut i = thread_idx_x();
         while i < self.count {
             let segment = self.segment(staged, i);
-            if segment.len <= Self::ADJACENT {
-                self.set_result(i, self.lane::<N, K>(segment, 0));
-            } else if segment.len <= Self::OF_THREAD * Self::ADJACENT {
-                self.set_result(i, self.lanes::<N, K>(segment, 0, 1));
-            } else if segment.len <= WARP_SIZE * Self::ADJACENT {
+            if segment.len <= Self::OF_THREAD * Self::ADJACENT {
+                self.set_result(i, self.by_thread::<N, K>(segment));
+            } else if segment.len <= Self::OF_TEAM * Self::ADJACENT {
                 let number = self.counts.fetch_add(FOR_TEAMS, 1);
                 self.list.set(number, i);
             } else if segment.len as usize <= items_of_tile::<I>() {
@@ -384,6 +393,19 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         Segment { staged, start, len }
     }
 
+    /// Reduces a segment of a few lanes of a tile.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn by_thread<const N: usize, const K: usize>(&self, segment: Segment<I>) -> O::Acc {
+        if O::SELECTS {
+            self.select::<N>(segment)
+        } else if segment.len <= Self::ADJACENT {
+            self.lane::<N, K>(segment, 0)
+        } else {
+            self.lanes::<N, K>(segment, 0, 1)
+        }
+    }
+
     /// Reduces a segment of more than a row, and at most a tile.
     ///
     /// # Safety
@@ -391,6 +413,11 @@ impl<I: Items, O: Op<I>> Block<I, O> {
     /// All lanes of the warp arrive here, with the same segment.
     #[inline(always)]
     unsafe fn reduce_by_warp<const N: usize, const K: usize>(&self, segment: Segment<I>, i: u32) {
+        if O::SELECTS {
+            // SAFETY: the caller guarantees that all lanes arrive, with the same segment.
+            unsafe { self.select_by_lanes::<N>(segment, Some(i), WARP_SIZE) };
+            return;
+        }
         let lane = thread_idx_x() % WARP_SIZE;
         let mut acc = Lane::<I, O, N>::new(self.op);
         self.share::<N, K>(segment, lane).combine_items(&mut acc);
@@ -431,6 +458,11 @@ impl<I: Items, O: Op<I>> Block<I, O> {
             i = self.list.get(number);
             segment = self.segment(staged, i);
         }
+        if O::SELECTS {
+            // SAFETY: the caller guarantees that all lanes arrive.
+            unsafe { self.select_by_lanes::<N>(segment, exists.then_some(i), Self::TEAM) };
+            return;
+        }
         let mut value = match O::COMMUTATIVE {
             true => self.lanes::<N, K>(segment, own, Self::TEAM),
             false => self.lanes::<N, K>(segment, own * Self::OF_THREAD, 1),
@@ -449,137 +481,6 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         }
         if exists && own == 0 {
             self.set_result(i, value);
-        }
-    }
-
-    /// Combines a thread's lanes of a segment, `step` apart from lane `first` on, in the canonical order: by halves, or
-    /// adjacent ones in pairs.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn lanes<const N: usize, const K: usize>(
-        &self,
-        segment: Segment<I>,
-        first: u32,
-        step: u32,
-    ) -> O::Acc {
-        if O::ANY_ORDER && O::ABSORBS {
-            // One accumulator, because it absorbs items faster than it is combined.
-            let (mut acc, mut lane) = (Lane::<I, O, N>::new(self.op), first);
-            while lane < first + Self::OF_THREAD * step && lane * Self::ADJACENT < segment.len {
-                self.absorb_lane::<N, K>(segment, lane, &mut acc);
-                lane += step;
-            }
-            return acc.combined();
-        }
-        let parts = Self::OF_THREAD / FEW as u32;
-        let mut value = self.op.identity();
-        let mut part = 0;
-        while part < parts {
-            let (from, step) = match O::COMMUTATIVE {
-                true => (first + part * step, parts * step),
-                false => (first + part * FEW as u32, step),
-            };
-            if from * Self::ADJACENT < segment.len {
-                let few = self.few_lanes::<N, K>(segment, from, step);
-                value = self.op.combine(value, few);
-            }
-            part += 1;
-        }
-        value
-    }
-
-    /// Combines four lanes of a segment. A lane without items holds the identity.
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    // Simulated code needs no copy for each caller.
-    #[cfg_attr(not(target_arch = "nvptx64"), inline(never), track_caller)]
-    fn few_lanes<const N: usize, const K: usize>(
-        &self,
-        segment: Segment<I>,
-        first: u32,
-        step: u32,
-    ) -> O::Acc {
-        let identity = self.op.identity();
-        let (mut low, mut left) = (identity, identity);
-        let mut take = |k: u32| {
-            let place = match O::COMMUTATIVE {
-                // 0, 2, 1, 3
-                true => k % 2 * 2 + k / 2,
-                false => k,
-            };
-            let lane = first + place * step;
-            let value = match lane * Self::ADJACENT < segment.len {
-                true => self.lane::<N, K>(segment, lane),
-                false => identity,
-            };
-            if k.is_multiple_of(2) {
-                left = value;
-            } else if k == 1 {
-                low = self.op.combine(left, value);
-            } else {
-                low = self.op.combine(low, self.op.combine(left, value));
-            }
-        };
-        if Self::IS_SHORT {
-            unrolled!(|k < FEW| take(k as u32));
-        } else {
-            let mut k = 0;
-            while k < FEW as u32 {
-                take(k);
-                k += 1;
-            }
-        }
-        low
-    }
-
-    /// Combines the items of a lane of a segment that has no second row.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn lane<const N: usize, const K: usize>(&self, segment: Segment<I>, lane: u32) -> O::Acc {
-        let mut acc = Lane::<I, O, N>::new(self.op);
-        self.absorb_lane::<N, K>(segment, lane, &mut acc);
-        acc.combined()
-    }
-
-    /// Combines an accumulator with the items of a lane of a segment that has no second row.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn absorb_lane<const N: usize, const K: usize>(
-        &self,
-        segment: Segment<I>,
-        lane: u32,
-        acc: &mut Lane<I, O, N>,
-    ) {
-        if !Self::IS_SHORT {
-            self.share::<N, K>(segment, lane).combine_items(acc);
-            return;
-        }
-        let (first, mut items) = (lane * Self::ADJACENT, [zero::<I>(); N]);
-        let own = I::behind(segment.staged, segment.start + first);
-        unrolled!(|e < N| if first + (e as u32) < segment.len {
-            items[e] = I::staged(own, e as u32);
-        });
-        if O::ABSORBS && first + N as u32 <= segment.len {
-            acc.absorb_row(items, first.into());
-            return;
-        }
-        unrolled!(|e < N| if first + (e as u32) < segment.len {
-            acc.absorb_item(e, items[e], u64::from(first) + e as u64);
-        });
-    }
-
-    /// The items of a lane of a segment.
-    #[inline(always)]
-    fn share<const N: usize, const K: usize>(
-        &self,
-        source: Segment<I>,
-        lane: u32,
-    ) -> Share<I, O, Segment<I>, N, K> {
-        Share {
-            op: self.op,
-            source,
-            first: (lane * Self::ADJACENT) as usize,
-            step: if O::COMMUTATIVE { LANES * N } else { N },
-            items: PhantomData,
         }
     }
 }

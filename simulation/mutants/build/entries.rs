@@ -72,9 +72,11 @@ const EXACT: [(&str, &str, &[&str]); 4] = [
 ];
 
 /// The segmented reductions by name: the operator, and the items of each array.
-const SEGMENTS: [(&str, &str, &[&str]); 2] = [
+const SEGMENTS: [(&str, &str, &[&str]); 3] = [
     ("segments_sum_f32", "Sum", &["f32"]),
     ("segments_horner_u32", "Horner", &["u32"]),
+    // Selects its result.
+    ("segments_arg_max_f32", "ArgMax", &["f32"]),
 ];
 
 /// The reductions along axes by name: the operator, and the items of each array.

@@ -25,7 +25,12 @@ impl<I: Items, O: Op<I>> Block<I, O> {
             if let Some((start, len, tile, place)) = self.tile_of(job % cells, job >= cells) {
                 let part = I::part(self.arrays, start, len);
                 // SAFETY: all lanes of the warp arrive here, with the same tile.
-                let value = unsafe { reduce_tile::<I, O, N, K>(self.op, part, tile) };
+                let value = unsafe {
+                    match O::SELECTS {
+                        true => self.select_of_tile::<N>(part, tile),
+                        false => reduce_tile::<I, O, N, K>(self.op, part, tile),
+                    }
+                };
                 if thread_idx_x().is_multiple_of(WARP_SIZE) {
                     self.storage.partials.set(place, value);
                 }

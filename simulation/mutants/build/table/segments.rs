@@ -9,6 +9,8 @@ const SUM: &[&str] = &["segments_sum_f32"];
 
 const HORNER: &[&str] = &["segments_horner_u32"];
 
+const ARG_MAX: &[&str] = &["segments_arg_max_f32"];
+
 pub const SOURCE: Source = Source {
     path: "segments.rs",
     kernels: ALL,
@@ -157,8 +159,8 @@ pub const WINDOW: Source = Source {
         mutant(
             "team_takes_two_rows",
             "a team leaves out the second row of a segment",
-            "} else if segment.len <= WARP_SIZE * Self::ADJACENT {",
-            "} else if segment.len <= 2 * WARP_SIZE * Self::ADJACENT {",
+            "} else if segment.len <= Self::OF_TEAM * Self::ADJACENT {",
+            "} else if segment.len <= 2 * Self::OF_TEAM * Self::ADJACENT {",
         )
         .on(SUM),
         mutant(
@@ -202,13 +204,6 @@ pub const WINDOW: Source = Source {
         )
         .on(HORNER),
         mutant(
-            "lanes_in_order",
-            "a thread combines adjacent lanes instead of halves",
-            "true => k % 2 * 2 + k / 2,",
-            "true => k,",
-        )
-        .on(SUM),
-        mutant(
             "row_and_segment_behind",
             "a window of rows begins with the row before",
             "Edge::of(offsets, begin.div_ceil(diagonals).min(offsets.segments()))",
@@ -219,6 +214,116 @@ pub const WINDOW: Source = Source {
             "leaves out the second tile of a segment of two tiles that starts in the window before",
             "is_begun: follows && at - before > items_of_tile::<I>(),",
             "is_begun: follows && at - before > 2 * items_of_tile::<I>(),",
+        ),
+    ],
+};
+
+pub const LANES: Source = Source {
+    path: "segments/window/lanes.rs",
+    kernels: ALL,
+    mutants: &[mutant(
+        "lanes_in_order",
+        "a thread combines adjacent lanes instead of halves",
+        "true => k % 2 * 2 + k / 2,",
+        "true => k,",
+    )
+    .on(SUM)],
+};
+
+pub const SELECT: Source = Source {
+    path: "segments/window/select.rs",
+    kernels: ARG_MAX,
+    mutants: &[
+        mutant(
+            "empty_is_selected_from",
+            "selects an item of an empty segment",
+            "if segment.len == 0 {",
+            "if false {",
+        ),
+        mutant(
+            "last_of_a_short_segment",
+            "of equal items of a short segment, selects the last",
+            "if self.op.precedes(items[e], item) {",
+            "if !self.op.precedes(item, items[e]) {",
+        ),
+        mutant(
+            "part_of_a_row_left_out",
+            "leaves out the last row of a segment if it is not whole",
+            "        let rows = segment.len.div_ceil(N as u32);
+        let mut row",
+            "        let rows = segment.len / N as u32;
+        let mut row",
+        ),
+        mutant(
+            "rows_for_fewer_lanes",
+            "leaves out rows that do not go round",
+            "let rows = segment.len.div_ceil(N as u32).div_ceil(lanes);",
+            "let rows = segment.len.div_ceil(N as u32) / lanes;",
+        ),
+        mutant(
+            "first_lane_of_all",
+            "the first lane's item is the result",
+            "let equals = !self.op.precedes(item, best.item);",
+            "let equals = true;",
+        ),
+        mutant(
+            "bits_of_another_team",
+            "a team sees the votes of the first one",
+            " >> (lane - own)",
+            "",
+        ),
+        mutant(
+            "half_of_the_lanes",
+            "half of the lanes do not exchange their items",
+            "let mut mask = lanes / 2;",
+            "let mut mask = lanes / 4;",
+        ),
+        mutant(
+            "items_behind_a_segment",
+            "the items behind a segment's end belong to it",
+            "I::staged(own, (first + e as u32).min(last))",
+            "I::staged(own, first + e as u32)",
+        ),
+        mutant(
+            "later_row_of_equal_items",
+            "of rows with equal items, takes the last",
+            "if self.op.precedes(item, best.item) {
+                best = Best",
+            "if !self.op.precedes(best.item, item) {
+                best = Best",
+        ),
+        mutant(
+            "last_of_a_row",
+            "of equal items of a row, takes the last",
+            "            let e = N - 1 - e;
+",
+            "",
+        ),
+        mutant(
+            "later_row_of_a_tile",
+            "of rows of a tile with equal items, takes the last",
+            "match self.op.precedes(item, best.item) {
+            true => Best",
+            "match !self.op.precedes(best.item, item) {
+            true => Best",
+        ),
+        mutant(
+            "granules_behind_the_end",
+            "loads granules that the segment does not have",
+            "} else if is_whole && tile.has_granules() {",
+            "} else if is_whole {",
+        ),
+        mutant(
+            "last_row_of_a_tile",
+            "the last lane with an item that equals the best one gives its row",
+            "WarpReductionOp::Min",
+            "WarpReductionOp::Max",
+        ),
+        mutant(
+            "index_in_the_tile",
+            "counts the index from the tile's start",
+            ".lift(item, (start + row as usize * N + at) as u64)",
+            ".lift(item, (row as usize * N + at) as u64)",
         ),
     ],
 };

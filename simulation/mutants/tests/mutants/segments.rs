@@ -1,7 +1,7 @@
 //! Launches of segmented reductions: random segments of each kind, and then bad offsets.
 
 use kernels_gpu::entry::{Entry, SinglePass};
-use kernels_gpu::op::Sum;
+use kernels_gpu::op::{ArgMax, Sum};
 use kernels_sim::data::DrawnItems;
 use kernels_sim::kernels::Horner;
 use kernels_sim::segments::{Drawn, KINDS, Kernels, Wrong, reduce};
@@ -25,11 +25,14 @@ pub fn search(entries: &[Entry], mode: Mode) -> Attempt {
         let sum = kernels("sum_f32").map(|kernels| reduces::<f32, _>(&kernels, Sum, mode, case));
         let horner = kernels("horner_u32")
             .map(|kernels| reduces::<u32, _>(&kernels, Horner { x: 31 }, mode, case));
+        let arg_max =
+            kernels("arg_max_f32").map(|kernels| reduces::<f32, _>(&kernels, ArgMax, mode, case));
+        let attempts = [sum, horner, arg_max];
         assert!(
-            sum.is_some() || horner.is_some(),
+            attempts.iter().any(Option::is_some),
             "the kernels are complete"
         );
-        for attempt in [sum, horner].into_iter().flatten() {
+        for attempt in attempts.into_iter().flatten() {
             if matches!(attempt, Attempt::Failed { .. }) {
                 return attempt;
             }

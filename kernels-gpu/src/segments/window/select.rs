@@ -1,0 +1,268 @@
+//! Segments in shared memory by an operator that [selects](Op::SELECTS).
+//!
+//! The threads compare the items of their rows, a row of `N` items at a time, and keep the one that precedes the others, and the
+//! number of its row. Then they exchange what they have kept, and one of them looks for the item in its row.
+//!
+//! Behind the segment's end, its last item stands for those that do not exist: the item itself has a smaller index.
+
+use super::*;
+use crate::tile::ROWS;
+use cuda_std::warp::{WarpReductionOp, warp_reduce};
+
+/// The vectors of a tile that a lane has in flight.
+const IN_FLIGHT: usize = 4;
+
+/// The item that precedes those compared so far.
+#[derive(Clone, Copy)]
+struct Best<I> {
+    item: I,
+    /// The first row with an item that equals it.
+    row: u32,
+}
+
+impl<I: Items, O: Op<I>> Block<I, O> {
+    /// Selects an item of a segment by one thread.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub(super) fn select<const N: usize>(&self, segment: Segment<I>) -> O::Acc {
+        if segment.len == 0 {
+            return self.op.identity();
+        }
+        if segment.len <= N as u32 {
+            // Without a second look at the row.
+            let items = self.row::<N>(segment, 0);
+            let (mut item, mut at) = (items[0], 0);
+            unrolled!(|e < N| if self.op.precedes(items[e], item) {
+                (item, at) = (items[e], e);
+            });
+            return self.op.lift(item, at as u64);
+        }
+        let rows = segment.len.div_ceil(N as u32);
+        let best = self.best_of_rows::<N>(segment, 0, rows);
+        self.found::<N>(segment, best)
+    }
+
+    /// Selects an item of a segment by `lanes` adjacent lanes, and stores the result of segment `number`, if they have one.
+    ///
+    /// # Safety
+    ///
+    /// All lanes of the warp arrive here, those of a group with the same segment. A segment with a number is not empty.
+    #[inline(always)]
+    pub(super) unsafe fn select_by_lanes<const N: usize>(
+        &self,
+        segment: Segment<I>,
+        number: Option<u32>,
+        lanes: u32,
+    ) {
+        let lane = thread_idx_x() % WARP_SIZE;
+        let own = lane % lanes;
+        let mut best = Best {
+            item: zero::<I>(),
+            row: 0,
+        };
+        if number.is_some() {
+            // Adjacent rows, so that the first lane with an item has the first such row.
+            let rows = segment.len.div_ceil(N as u32).div_ceil(lanes);
+            best = self.best_of_rows::<N>(segment, own * rows, rows);
+        }
+        let is_first = {
+            // SAFETY: the caller guarantees that all lanes arrive.
+            let item = unsafe { self.exchange(best.item, lanes) };
+            let equals = !self.op.precedes(item, best.item);
+            // SAFETY: as above.
+            let equal = unsafe { warp_vote_ballot(FULL_MASK, equals) } >> (lane - own);
+            equal.trailing_zeros() == own
+        };
+        if is_first && let Some(i) = number {
+            self.set_result(i, self.found::<N>(segment, best));
+        }
+    }
+
+    /// Of the items of `lanes` adjacent lanes, one that no other precedes; in every lane.
+    ///
+    /// # Safety
+    ///
+    /// All lanes of the warp arrive here.
+    #[inline(always)]
+    unsafe fn exchange(&self, mut item: I, lanes: u32) -> I {
+        let mut mask = lanes / 2;
+        while mask > 0 {
+            // SAFETY: the caller guarantees that all lanes arrive.
+            let other = unsafe { I::shuffled(item, FULL_MASK, Shuffle::Xor(mask)) };
+            item = self.op.preceding(item, other);
+            mask /= 2;
+        }
+        item
+    }
+
+    /// Selects among at most `count` rows from row `first` on of a segment that is not empty; gives its last item if it has none of
+    /// these.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn best_of_rows<const N: usize>(&self, segment: Segment<I>, first: u32, count: u32) -> Best<I> {
+        let rows = segment.len.div_ceil(N as u32);
+        let mut row = first;
+        let item = self.best_of_row::<N>(segment, row);
+        let mut best = Best { item, row };
+        let end = (first + count).min(rows);
+        row += 1;
+        while row < end {
+            let item = self.best_of_row::<N>(segment, row);
+            if self.op.precedes(item, best.item) {
+                best = Best { item, row };
+            }
+            row += 1;
+        }
+        best
+    }
+
+    /// An item of a row that no other of its items precedes.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn best_of_row<const N: usize>(&self, segment: Segment<I>, row: u32) -> I {
+        self.best_of(self.row::<N>(segment, row))
+    }
+
+    /// An item that no other precedes.
+    #[inline(always)]
+    fn best_of<const N: usize>(&self, items: [I; N]) -> I {
+        let mut best = items[0];
+        unrolled!(|e < N| if e > 0 {
+            best = self.op.preceding(best, items[e]);
+        });
+        best
+    }
+
+    /// The first item of its row that the best one does not precede, with its index.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn found<const N: usize>(&self, segment: Segment<I>, best: Best<I>) -> O::Acc {
+        let (item, at) = self.found_in(best.item, self.row::<N>(segment, best.row));
+        self.op.lift(item, (best.row * N as u32) as u64 + at as u64)
+    }
+
+    /// The first of the items that the best one does not precede, and its place.
+    #[inline(always)]
+    fn found_in<const N: usize>(&self, best: I, items: [I; N]) -> (I, usize) {
+        let (mut at, mut item) = (N - 1, items[N - 1]);
+        unrolled!(|e < N| {
+            let e = N - 1 - e;
+            if !self.op.precedes(best, items[e]) {
+                (at, item) = (e, items[e]);
+            }
+        });
+        (item, at)
+    }
+
+    /// Selects an item of tile `tile` of a long segment, whose items are those of `part`. **Every lane holds the result.**
+    ///
+    /// # Safety
+    ///
+    /// All lanes of the warp arrive here, with the same tile, which has an item.
+    #[inline(always)]
+    pub(super) unsafe fn select_of_tile<const N: usize>(
+        &self,
+        part: I::Arrays,
+        tile: usize,
+    ) -> O::Acc {
+        let start = tile * items_of_tile::<I>();
+        let len = (I::len(part) - start).min(items_of_tile::<I>());
+        let tile = Tile::<I, N>(I::part(part, start, len));
+        let is_whole = len == items_of_tile::<I>();
+        // The first item, which is in the first row for every lane.
+        let mut best = Best {
+            item: I::get(tile.0, 0),
+            row: 0,
+        };
+        if is_whole && I::skew::<N>(tile.0) == Some(0) {
+            best = self.best_of_vectors(best, |row| I::vector::<N>(tile.0, row * N));
+        } else if is_whole && tile.has_granules() {
+            best = self.best_of_vectors(best, |row| I::shifted::<N>(tile.0, row * N));
+        } else {
+            let mut row = thread_idx_x() % WARP_SIZE;
+            while row < (len as u32).div_ceil(N as u32) {
+                best = self.better(best, tile.items(row), row);
+                row += WARP_SIZE;
+            }
+        }
+        // SAFETY: the caller guarantees that all lanes arrive.
+        let row = unsafe {
+            let item = self.exchange(best.item, WARP_SIZE);
+            let row = match self.op.precedes(item, best.item) {
+                true => u32::MAX,
+                false => best.row,
+            };
+            best.item = item;
+            warp_reduce(FULL_MASK, row, WarpReductionOp::Min)
+        };
+        let (item, at) = self.found_in(best.item, tile.items(row));
+        self.op.lift(item, (start + row as usize * N + at) as u64)
+    }
+
+    /// The better one of an item and those of the lane's rows of a whole tile.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn best_of_vectors<const N: usize>(
+        &self,
+        mut best: Best<I>,
+        vector: impl Fn(usize) -> [I; N],
+    ) -> Best<I> {
+        let mut row = thread_idx_x() % WARP_SIZE;
+        while row < ROWS as u32 * WARP_SIZE {
+            let mut vectors = [[zero::<I>(); N]; IN_FLIGHT];
+            unrolled!(|k < IN_FLIGHT| {
+                vectors[k] = vector(row as usize + k * LANES);
+            });
+            compiler_barrier();
+            unrolled!(|k < IN_FLIGHT| {
+                best = self.better(best, vectors[k], row + k as u32 * WARP_SIZE);
+            });
+            row += IN_FLIGHT as u32 * WARP_SIZE;
+        }
+        best
+    }
+
+    /// The better one of an item and those of a later row.
+    #[inline(always)]
+    fn better<const N: usize>(&self, best: Best<I>, items: [I; N], row: u32) -> Best<I> {
+        let item = self.best_of(items);
+        match self.op.precedes(item, best.item) {
+            true => Best { item, row },
+            false => best,
+        }
+    }
+
+    /// The items of a row.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn row<const N: usize>(&self, segment: Segment<I>, row: u32) -> [I; N] {
+        let (first, last) = (row * N as u32, segment.len - 1);
+        let own = I::behind(segment.staged, segment.start);
+        let mut items = [zero::<I>(); N];
+        unrolled!(|e < N| items[e] = I::staged(own, (first + e as u32).min(last)));
+        items
+    }
+}
+
+/// A tile of a long segment, in rows of `N` items.
+#[derive(Clone, Copy)]
+struct Tile<I: Items, const N: usize>(I::Arrays);
+
+impl<I: Items, const N: usize> Tile<I, N> {
+    /// Whether all rows of a whole tile can be loaded as shifted vectors.
+    #[inline(always)]
+    fn has_granules(self) -> bool {
+        let last = (ROWS * LANES - 1) * N;
+        I::have_granules::<N>(self.0, 0) && I::have_granules::<N>(self.0, last)
+    }
+
+    /// The items of a row, one by one. The last item stands for those that do not exist.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn items(self, row: u32) -> [I; N] {
+        let (first, last) = (row as usize * N, I::len(self.0) - 1);
+        let mut items = [zero::<I>(); N];
+        unrolled!(|e < N| items[e] = I::get(self.0, (first + e).min(last)));
+        items
+    }
+}
