@@ -106,8 +106,8 @@ pub mod runs_parts {
     pub use super::parts::*;
     pub use crate::element::Element;
     pub use crate::runs::{
-        BLOCKS, SHARED_BYTES, Starts, THREADS, Work, find_runs, keys_of_row, keys_of_thread,
-        rows_of,
+        BLOCKS, Starts, THREADS, Work, find_runs, keys_of_row, keys_of_thread, rows_of,
+        shared_bytes,
     };
 }
 

@@ -18,6 +18,14 @@ pub struct Point {
     pub x: [f32; 3],
 }
 
+/// Three long words.
+#[derive(Clone, Copy, Debug, PartialEq, Element)]
+#[repr(C)]
+pub struct Long {
+    /// The words.
+    pub words: [u64; 3],
+}
+
 /// Evaluates the polynomial whose coefficients are the items, highest power first, modulo 2^32.
 #[derive(Clone, Copy, Debug, Value)]
 #[repr(C)]
@@ -217,7 +225,7 @@ kernels! {
         Histogram: u8;
     }
     runs {
-        PartialEq: Point;
+        PartialEq: Point, Long;
     }
     axes {
         Horner: u32, (u32, u8);

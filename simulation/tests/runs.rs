@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use cuda_sim::{Schedule, Simulator};
 use kernels_gpu::entry::RunKey;
 use kernels_gpu::runs::keys_of_tile;
-use kernels_sim::kernels::Point;
+use kernels_sim::kernels::{Long, Point};
 use kernels_sim::runs::{self, Drawn, KINDS, keys};
 use kernels_sim::trials::{count_case, rounds, run, simulators};
 use libtest_mimic::{Failed, Trial};
@@ -26,6 +26,7 @@ fn main() -> ExitCode {
             trial::<u64>("u64", seed),
             trial::<i64>("i64", seed),
             trial::<Point>("a structure", seed),
+            trial::<Long>("keys that do not stay in shared memory", seed),
             Trial::test("more tiles than a warp has lanes", move || many_tiles(seed)),
             Trial::test("the sum before a tile", move || look_back(seed)),
             Trial::test("a key that differs from itself", nan),

@@ -69,7 +69,7 @@ macro_rules! family_runs {
                     acc_bytes: size_of::<u64>(),
                     needs: Needs {
                         per_thread: Some(keys_of_thread::<$key>() as u32),
-                        scratch: Scratch::Bytes(SHARED_BYTES),
+                        scratch: Scratch::Bytes(shared_bytes::<$key>()),
                         result: ResultIn::Cells,
                         load: Load::Element,
                     },

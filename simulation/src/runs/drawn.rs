@@ -8,7 +8,7 @@ use rand::RngExt;
 use rand::rngs::StdRng;
 
 use super::{Runs, Wrong, find};
-use crate::kernels::Point;
+use crate::kernels::{Long, Point};
 use crate::launch::bytes_of;
 
 /// The kinds of runs.
@@ -39,6 +39,14 @@ impl Drawn for Point {
         let x = [0.0, 0.0, 0.0, 0.0, -0.0, 1.0];
         Self {
             x: std::array::from_fn(|_| x[random.random_range(0..x.len())]),
+        }
+    }
+}
+
+impl Drawn for Long {
+    fn drawn(random: &mut StdRng) -> Self {
+        Self {
+            words: std::array::from_fn(|_| random.random_range(0..2)),
         }
     }
 }

@@ -41,10 +41,10 @@ pub const SOURCE: Source = Source {
         mutant(
             "no_barrier_after_the_counts",
             "a warp adds counts that others have not stored yet",
-            "        words.set(warp, count);
+            "        words.set(warp, found.count);
     }
     sync_threads();",
-            "        words.set(warp, count);
+            "        words.set(warp, found.count);
     }",
         ),
         mutant(
@@ -73,6 +73,19 @@ pub const SOURCE: Source = Source {
     let run = before",
             "    let run = before",
         ),
+        mutant(
+            "narrow_starts_only",
+            "stores starts of 64 bits as numbers of 32 bits",
+            "if self.wide.len() > 0 {",
+            "if false {",
+        ),
+    ],
+};
+
+pub const LOOK_BACK: Source = Source {
+    path: "runs/look_back.rs",
+    kernels: WIDE,
+    mutants: &[
         mutant(
             "first_tile_before_itself",
             "the first tile's starts are numbered behind its own number",
@@ -141,6 +154,13 @@ pub const SOURCE: Source = Source {
             "self.words.get_atomic(Self::TILES + tile)",
             "self.words.get(Self::TILES + tile)",
         ),
+    ],
+};
+
+pub const PART: Source = Source {
+    path: "runs/part.rs",
+    kernels: WIDE,
+    mutants: &[
         mutant(
             "part_begins_with_no_start",
             "a part's first key is compared with itself",
@@ -168,22 +188,29 @@ pub const SOURCE: Source = Source {
         ),
         mutant(
             "start_at_the_end",
-            "`>` for `>=`: the place behind the last key may be a start",
-            "if index(r, e) >= n {",
-            "if index(r, e) > n {",
+            "`<=` for `<`: loads a key behind the last one",
+            "if index < self.keys.len() {",
+            "if index <= self.keys.len() {",
         ),
         mutant(
-            "first_key_no_start_in_part",
-            "the first key is no start if the part is not whole, and the last key equals it",
-            "} else if index(r, e) == 0 {",
-            "} else if index(r, e) == n {",
-        ),
-        mutant(
-            "first_key_no_start_in_whole",
-            "the first key is no start if the part is whole, and the last key equals it",
-            "                mask |= 1;
+            "starts_behind_the_end",
+            "places behind the last key may be starts",
+            "            mask &= exist;
 ",
             "",
+        ),
+        mutant(
+            "first_key_no_start",
+            "the first key is no start if the key in front of the part equals it",
+            "                mask |= 1 << start;
+",
+            "",
+        ),
+        mutant(
+            "first_key_at_the_first_bit",
+            "the first key is where the vector begins",
+            "mask |= 1 << start;",
+            "mask |= 1;",
         ),
         mutant(
             "mask_of_the_last_group",
@@ -192,33 +219,81 @@ pub const SOURCE: Source = Source {
             "self.masks.set(thread_idx_x(), mask);",
         ),
         mutant(
-            "places_read_before_stored",
-            "lanes read places that others have not stored yet",
+            "no_room_for_a_group",
+            "places starts beyond the warp's shared memory",
+            "if placed + total > most_places::<K>() {",
+            "if placed + total > 2 * most_places::<K>() {",
+        ),
+        mutant(
+            "group_without_room_counted",
+            "a group for which there was no room counts as placed",
+            "if placed + of_group <= most_places::<K>() {",
+            "if true {",
+        ),
+        mutant(
+            "later_group_without_room_counted",
+            "the same for groups that are placed later",
+            "if placed + of_group > most_places::<K>() {",
+            "if false {",
+        ),
+        mutant(
+            "first_key_of_the_vector",
+            "keeps the first key of a row's vector",
+            "self.kept.set(number, own[r][e]);",
+            "self.kept.set(number, own[r][0]);",
+        ),
+        mutant(
+            "places_overwritten",
+            "later groups' places overwrite those that lanes have not read yet",
             "unsafe { sync_warp(FULL_MASK) };",
             "",
         )
         .nth(1, 2),
         mutant(
-            "places_overwritten",
-            "the next group's places overwrite those that lanes have not read yet",
+            "places_read_before_stored",
+            "lanes read places that others have not stored yet",
             "unsafe { sync_warp(FULL_MASK) };",
             "",
         )
         .nth(2, 2),
         mutant(
             "one_start_of_a_lane",
-            "leaves out the starts of a group behind the first 32",
-            "                own += WARP_SIZE;
+            "leaves out the kept starts behind the first 32",
+            "            own += WARP_SIZE;
 ",
-            "                break;
+            "            break;
 ",
         ),
         mutant(
-            "groups_numbered_alike",
-            "each group of a part overwrites the results of the one before",
-            "            run += of_group as usize;
+            "first_keys_again",
+            "the same keys for all starts of a lane",
+            "                later.keys = self.keys_of(first, later.placed);
 ",
             "",
+        ),
+        mutant(
+            "kept_not_numbered",
+            "later starts overwrite the results of the kept ones",
+            "        run += kept as usize;
+",
+            "",
+        ),
+        mutant(
+            "groups_numbered_alike",
+            "each time, the results before are overwritten",
+            "            run += later.placed as usize;
+",
+            "",
+        ),
+        mutant(
+            "kept_groups_again",
+            "the groups of kept starts are placed again",
+            "            later = unsafe { self.later(later.groups) };
+        }
+        while",
+            "            later = unsafe { self.later(0) };
+        }
+        while",
         ),
         mutant(
             "scan_without_the_step",
@@ -250,15 +325,9 @@ pub const SOURCE: Source = Source {
         mutant(
             "lanes_of_one_key",
             "the places of adjacent lanes overlap",
-            "as u32 + lane * N as u32)",
-            "as u32 + lane)",
+            "as u32 + lane * N as u32;",
+            "as u32 + lane;",
         )
         .on(ALL),
-        mutant(
-            "narrow_starts_only",
-            "stores starts of 64 bits as numbers of 32 bits",
-            "if self.wide.len() > 0 {",
-            "if false {",
-        ),
     ],
 };
