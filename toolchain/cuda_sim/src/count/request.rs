@@ -1,0 +1,98 @@
+//! Single warp instructions with the addresses of their lanes.
+
+mod drawing;
+#[cfg(test)]
+mod tests;
+
+use super::InstructionKind;
+use super::banks::wavefronts;
+use super::coalescing::sectors;
+use super::event::Instruction;
+use crate::{Site, Space};
+use std::fmt;
+
+/// One warp instruction that accesses memory: which lanes took part, and at which addresses.
+///
+/// [`Simulator::record`](crate::Simulator::record) keeps them. [`Display`](fmt::Display) draws the request for a
+/// terminal, [`to_svg`](Self::to_svg) for a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// Where it is in the source.
+    pub site: Site,
+    /// The kind of instruction.
+    pub what: InstructionKind,
+    /// How many bytes each lane accesses.
+    pub size: u32,
+    /// The lanes that take part: bit `i` is lane `i`.
+    pub active: u32,
+    /// The address of each lane in global memory, or its offset in shared memory; 0 for a lane that is not active.
+    pub addresses: [u64; 32],
+}
+
+impl Request {
+    /// The request, if the instruction accesses memory.
+    pub(super) fn of(instruction: Instruction, active: u32, addresses: &[u64; 32]) -> Option<Self> {
+        instruction.what().space().map(|_| Self {
+            site: instruction.site(),
+            what: instruction.what(),
+            size: instruction.size(),
+            active,
+            addresses: *addresses,
+        })
+    }
+
+    /// What the memory does for it: the wavefronts of shared memory, or the 32-byte sectors of global memory.
+    pub fn cost(&self) -> u32 {
+        match self.what.space() {
+            Some(Space::Shared) => wavefronts(self.active, &self.addresses, self.size).taken,
+            _ => sectors(self.active, &self.addresses, self.size),
+        }
+    }
+
+    /// The least cost for as many lanes: that of adjacent elements from the start of a sector.
+    pub fn least_cost(&self) -> u32 {
+        match self.what.space() {
+            Some(Space::Shared) => wavefronts(self.active, &self.addresses, self.size).ideal,
+            _ => (self.active.count_ones() * self.size).div_ceil(32),
+        }
+    }
+
+    /// The drawing as an SVG image of its own, with a light background.
+    ///
+    /// For shared memory, a column is a bank and a row is a wavefront. For global memory, a row is a sector of 32
+    /// bytes. A cell holds the lane that accesses this word, with a `+` if there are more.
+    pub fn to_svg(&self) -> String {
+        drawing::svg(self)
+    }
+
+    /// What it does, in words: `load shared, 4 bytes, 32 lanes: 2 wavefronts; 1 is possible`.
+    pub fn summary(&self) -> String {
+        let (cost, least) = (self.cost(), self.least_cost());
+        let unit = match self.what.space() {
+            Some(Space::Shared) => "wavefront",
+            _ => "sector",
+        };
+        let lanes = self.active.count_ones();
+        let s = |n: u32| if n == 1 { "" } else { "s" };
+        let mut text = format!(
+            "{}, {} byte{}, {lanes} lane{}: {cost} {unit}{}",
+            self.what,
+            self.size,
+            s(self.size),
+            s(lanes),
+            s(cost)
+        );
+        match least {
+            1 if cost > 1 => text += "; 1 is possible",
+            _ if cost > least => text += &format!("; {least} are possible"),
+            _ => {}
+        }
+        text
+    }
+}
+
+impl fmt::Display for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&drawing::text(self))
+    }
+}
