@@ -20,6 +20,7 @@ pub mod driver;
 pub mod fuzz;
 pub mod ladder;
 pub mod laws;
+pub mod learn;
 pub mod lint;
 pub mod new;
 pub mod parts;
@@ -54,6 +55,7 @@ enum Command {
     Ptx(ptx::Args),
     Sass(sass::Args),
     Ladder(ladder::Args),
+    Learn(learn::Args),
     Bench(bench::Args),
     Accuracy(accuracy::Args),
     Parts(parts::Args),
@@ -75,6 +77,7 @@ pub fn main() -> ExitCode {
         Command::Ptx(args) => args.run(),
         Command::Sass(args) => args.run(),
         Command::Ladder(args) => args.run(),
+        Command::Learn(args) => args.run(),
         Command::Bench(args) => args.run(),
         Command::Accuracy(args) => args.run(),
         Command::Parts(args) => args.run(),

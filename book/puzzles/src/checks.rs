@@ -33,8 +33,8 @@ const THREADS: u32 = 256;
 /// The warps of such a block.
 const WARPS: u64 = THREADS as u64 / 32;
 
-/// Lengths around those of warps and blocks.
-const LENGTHS: [usize; 6] = [1, 33, 256, 257, 1000, 2048];
+/// Lengths around those of warps and blocks; a full block first, whose drawings are full too.
+const LENGTHS: [usize; 6] = [256, 1, 33, 257, 1000, 2048];
 
 /// The sums of adjacent parts of this length.
 fn sums_of_parts(x: &[i32], length: usize) -> Vec<i32> {

@@ -133,18 +133,11 @@ impl Trial {
     }
 
     fn shape(&self, blocks: (u32, u32), threads: (u32, u32)) -> String {
-        let size = |(x, y)| {
-            if y == 1 {
-                format!("{x}")
-            } else {
-                format!("{x} x {y}")
-            }
+        let size = |(x, y): (u32, u32)| match y {
+            1 => format!("{x}"),
+            _ => format!("{x} x {y}"),
         };
-        format!(
-            "a launch of {} blocks of {} threads:",
-            size(blocks),
-            size(threads)
-        )
+        format!("grid {}, block {}:", size(blocks), size(threads))
     }
 
     /// Compares an output with the right values.
