@@ -12,6 +12,7 @@ use std::process::ExitCode;
 pub mod accuracy;
 pub mod arches;
 mod bench;
+mod book;
 pub mod browser;
 pub mod check;
 pub mod dist;
@@ -57,6 +58,7 @@ enum Command {
     Ladder(ladder::Args),
     Learn(learn::Args),
     Bench(bench::Args),
+    Book(book::Args),
     Accuracy(accuracy::Args),
     Parts(parts::Args),
     Profile(profile::Args),
@@ -79,6 +81,7 @@ pub fn main() -> ExitCode {
         Command::Ladder(args) => args.run(),
         Command::Learn(args) => args.run(),
         Command::Bench(args) => args.run(),
+        Command::Book(args) => args.run(),
         Command::Accuracy(args) => args.run(),
         Command::Parts(args) => args.run(),
         Command::Profile(args) => args.run(),

@@ -1,0 +1,217 @@
+//! What the simulator draws, counts and finds.
+
+use crate::kernels;
+use anyhow::{Context, Result, bail};
+use cuda_sim::{Buffer, Counters, Failure, InstructionKind, Report, Request, Simulator, Space};
+use kernels_gpu::element::Element;
+use kernels_gpu::harris;
+use kernels_gpu::mem::{Global, Shared};
+use kernels_gpu::op::Sum;
+
+/// Requests that a launch keeps.
+const KEPT: usize = 1000;
+
+/// Threads of a block of the ladder.
+const THREADS: u32 = 256;
+
+fn handle<T: Element>(buffer: &Buffer<T>) -> Global<T> {
+    // SAFETY: the buffer outlives the launch, and the simulator checks every access.
+    unsafe { Global::new(buffer.as_mut_ptr(), buffer.len()) }
+}
+
+/// A warp of one of the book's kernels.
+fn warp(kernel: impl Fn(Global<f32>, Global<f32>)) -> Result<Report> {
+    let (x, y) = (Buffer::from(&[1.0; 128]), Buffer::uninitialised(128));
+    let launch = Simulator::new().block(32).check_all().record(KEPT);
+    Ok(launch.run(|| kernel(handle(&x), handle(&y)))?)
+}
+
+/// A request of a kernel, to be drawn.
+///
+/// # Errors
+///
+/// If there is no drawing with this name.
+pub fn drawing(name: &str) -> Result<Request> {
+    // The kernel's loads, of which the drawing shows the one with this number among those of so many lanes.
+    let (report, space, lanes, at) = match name {
+        "neighbours" => (warp(kernels::neighbours)?, Space::Global, 32, 0),
+        "every-fourth" => (warp(kernels::every_fourth)?, Space::Global, 32, 0),
+        "vectors" => (warp(kernels::vectors)?, Space::Global, 32, 0),
+        "same-word" => (warp(|_, y| kernels::tile(y))?, Space::Shared, 32, 0),
+        "row" => (warp(|_, y| kernels::tile(y))?, Space::Shared, 32, 1),
+        "column" => (warp(|_, y| kernels::tile(y))?, Space::Shared, 32, 2),
+        "padded-column" => (warp(|_, y| kernels::tile(y))?, Space::Shared, 32, 3),
+        // The third step of the tree: a quarter of the lanes of reduce_0's warps, all lanes of one warp of reduce_1.
+        "reduce_0-step-3" => (rung("reduce_0")?.0, Space::Shared, 4, 0),
+        "reduce_1-step-3" => (third_step_of_reduce_1()?, Space::Shared, 32, 0),
+        "reduce_2-step-3" => (rung("reduce_2")?.0, Space::Shared, 32, 0),
+        _ => bail!("there is no drawing `{name}`"),
+    };
+    let is_it = |request: &Request| {
+        request.what == InstructionKind::Load(space) && request.active.count_ones() == lanes
+    };
+    let mut requests = report.requests.into_iter().filter(is_it);
+    requests
+        .nth(at)
+        .with_context(|| format!("`{name}` has fewer requests"))
+}
+
+/// The report of a block of `reduce_1`, whose requests begin with the loads that are 8 elements apart.
+fn third_step_of_reduce_1() -> Result<Report> {
+    let (mut report, _) = rung("reduce_1")?;
+    report
+        .requests
+        .retain(|request| request.addresses[1].wrapping_sub(request.addresses[0]) == 8 * 4);
+    Ok(report)
+}
+
+/// The report of one full block of a rung, and the number of its elements.
+fn rung(kernel: &str) -> Result<(Report, usize)> {
+    let per_thread = match kernel {
+        "reduce_3" | "reduce_4" => 2,
+        "reduce_5_x4" => 4,
+        "reduce_5_x8" => 8,
+        _ => 1,
+    };
+    let n = per_thread * THREADS as usize;
+    let (x, y) = (Buffer::from(&vec![1; n]), Buffer::from(&[0]));
+    let run = |body: unsafe fn(Sum, Global<i32>, Global<i32>, Shared<i32>)| {
+        Simulator::new()
+            .block(THREADS)
+            .dynamic_shared_memory(4 * THREADS as usize)
+            .check_all()
+            .record(KEPT)
+            // SAFETY: the block has 256 threads, and shared memory for an element of each.
+            .run(|| unsafe { body(Sum, handle(&x), handle(&y), Shared::dynamic()) })
+    };
+    let report = match kernel {
+        "reduce_naive" => run(|op, x, y, _| {
+            // SAFETY: as in `run`.
+            unsafe { harris::naive::reduce_naive::<i32, Sum>(op, x, y) }
+        }),
+        "reduce_shared_memory" => run(harris::shared_memory::reduce_shared_memory::<i32, Sum>),
+        "reduce_0" => run(harris::reduce_0::reduce_0::<i32, Sum>),
+        "reduce_1" => run(harris::reduce_1::reduce_1::<i32, Sum>),
+        "reduce_2" => run(harris::reduce_2::reduce_2::<i32, Sum>),
+        "reduce_3" => run(harris::reduce_3::reduce_3::<i32, Sum>),
+        "reduce_4" => run(harris::reduce_4::reduce_4::<i32, Sum>),
+        "reduce_5_x4" => run(harris::reduce_5::reduce_5_unrolled::<i32, Sum, 4>),
+        "reduce_5_x8" => run(harris::reduce_5::reduce_5_unrolled::<i32, Sum, 8>),
+        _ => bail!("there is no rung `{kernel}`"),
+    }?;
+    let sum = y.to_vec()[0];
+    if sum as usize != n {
+        bail!("`{kernel}` gives {sum} for {n} ones");
+    }
+    Ok((report, n))
+}
+
+/// A table of what the simulator counts of a block of each of these rungs.
+///
+/// # Errors
+///
+/// If there is no such rung.
+pub fn counts(rungs: &[&str]) -> Result<String> {
+    let mut text = String::from(
+        "| one block of 256 threads | elements | sectors | global atomics: lanes | shared memory: requests | lanes each | \
+         wavefronts | conflicts | barriers | shuffles |\n|---|---|---|---|---|---|---|---|---|---|\n",
+    );
+    for name in rungs {
+        let (report, n) = rung(name)?;
+        let counters: Counters = report.counters.context("counters are enabled")?;
+        let (global, shared) = (counters.global(), counters.shared());
+        let of = |what| counters.of(what);
+        let lanes = match shared.requests {
+            0 => "-".into(),
+            _ => format!("{:.1}", shared.lanes_per_request()),
+        };
+        text += &format!(
+            "| `{name}` | {n} | {} | {} | {} | {lanes} | {} | {} | {} | {} |\n",
+            global.sectors,
+            of(InstructionKind::Atomic(Space::Global)).lanes,
+            shared.requests,
+            shared.wavefronts,
+            shared.conflicts(),
+            of(InstructionKind::Barrier).requests,
+            of(InstructionKind::Shuffle).requests,
+        );
+    }
+    Ok(text)
+}
+
+/// What the simulator says of a wrong kernel.
+///
+/// # Errors
+///
+/// If there is no such kernel, or it has no bug.
+pub fn finding(name: &str) -> Result<String> {
+    let x = Buffer::from(&[1; 48]);
+    let y = Buffer::from(&[0; 64]);
+    let both = Buffer::from(&[1; 64]);
+    let launch = Simulator::new().block(64).check_all().kernel(name);
+    let outcome: Result<Report, Failure> = match name {
+        "missing_barrier" => launch.run(|| kernels::missing_barrier(handle(&both), handle(&y))),
+        "missing_guard" => launch.run(|| kernels::missing_guard(handle(&x), handle(&y))),
+        "lost_updates" => launch.run(|| kernels::lost_updates(handle(&both), handle(&y))),
+        "early_exit" => launch.run(|| kernels::early_exit(handle(&x), handle(&y))),
+        _ => bail!("there is no kernel `{name}` with a bug"),
+    };
+    let Err(failure) = outcome else {
+        bail!("the simulator finds nothing in `{name}`");
+    };
+    let races = |finding: &&cuda_sim::Finding| matches!(finding.bug, cuda_sim::Bug::Race { .. });
+    let finding = failure
+        .findings
+        .iter()
+        .find(races)
+        .or(failure.findings.first());
+    let text = finding.context("a failure has a finding")?.to_string();
+    // An address differs from run to run.
+    Ok(without_addresses(&text))
+}
+
+/// The text with `0x...` for addresses; masks, of eight digits, stay.
+fn without_addresses(text: &str) -> String {
+    let word = |word: &str| match word.strip_prefix("0x") {
+        Some(digits) if digits.trim_end_matches(&[',', ';'][..]).len() > 8 => {
+            format!(
+                "0x...{}",
+                &word[word.trim_end_matches(&[',', ';'][..]).len()..]
+            )
+        }
+        _ => word.to_owned(),
+    };
+    let line = |line: &str| line.split(' ').map(word).collect::<Vec<_>>().join(" ");
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_left_out() {
+        let text = "at 0x7f00aa112200, mask 0xffffffff\n  end";
+        assert_eq!(without_addresses(text), "at 0x..., mask 0xffffffff\n  end");
+    }
+
+    #[test]
+    fn unknown_names_are_refused() {
+        assert!(drawing("no").is_err() && counts(&["no"]).is_err() && finding("no").is_err());
+    }
+
+    #[test]
+    fn drawings_show_what_they_are_for() {
+        let cost = |name| drawing(name).unwrap().cost();
+        assert_eq!(
+            ["neighbours", "every-fourth", "vectors"].map(cost),
+            [4, 16, 16]
+        );
+        let shared = ["same-word", "row", "column", "padded-column"].map(cost);
+        assert_eq!(shared, [1, 1, 32, 1]);
+        assert_eq!(
+            ["reduce_0-step-3", "reduce_1-step-3", "reduce_2-step-3"].map(cost),
+            [1, 8, 1]
+        );
+    }
+}

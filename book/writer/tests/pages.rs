@@ -1,0 +1,129 @@
+//! The book's generated parts are those of today, and its links lead somewhere.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use warpfold_book::pages::Book;
+
+fn book() -> Book {
+    Book::new(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")).unwrap()
+}
+
+#[test]
+fn the_generated_parts_are_up_to_date() {
+    let old: Vec<_> = book()
+        .written()
+        .unwrap()
+        .into_iter()
+        .filter(|file| fs::read_to_string(&file.path).ok().as_ref() != Some(&file.text))
+        .map(|file| file.path)
+        .collect();
+    assert!(
+        old.is_empty(),
+        "`cargo run -p warpfold-book` writes these again: {old:#?}"
+    );
+}
+
+#[test]
+fn every_page_is_in_the_summary() {
+    let book = book();
+    let summary = fs::read_to_string(book.folder().join("SUMMARY.md")).unwrap();
+    let listed: BTreeSet<PathBuf> = links(&summary)
+        .map(|link| book.folder().join(link))
+        .collect();
+    let pages: BTreeSet<PathBuf> = book.pages().unwrap().into_iter().collect();
+    let missing: Vec<_> = pages
+        .difference(&listed)
+        .filter(|page| !page.ends_with("SUMMARY.md"))
+        .collect();
+    assert!(missing.is_empty(), "{missing:?}");
+    assert!(
+        listed.is_subset(&pages),
+        "SUMMARY.md lists pages that do not exist"
+    );
+}
+
+#[test]
+fn links_lead_to_files_and_headings() {
+    let mut wrong = Vec::new();
+    for page in book().pages().unwrap() {
+        let text = fs::read_to_string(&page).unwrap();
+        for link in links(&text).filter(|link| !link.contains("://")) {
+            let (file, heading) = link.split_once('#').unwrap_or((link, ""));
+            let target = match file {
+                "" => page.clone(),
+                file => page.parent().unwrap().join(file),
+            };
+            let found = match heading {
+                "" => target.is_file(),
+                heading => {
+                    fs::read_to_string(&target).is_ok_and(|text| headings(&text).contains(heading))
+                }
+            };
+            if !found {
+                wrong.push(format!("{}: {link}", page.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn every_term_of_the_glossary_is_linked_and_in_order() {
+    let book = book();
+    let glossary = fs::read_to_string(book.folder().join("glossary.md")).unwrap();
+    let terms: Vec<String> = headings(&glossary).into_iter().collect();
+    let lines: Vec<&str> = glossary
+        .lines()
+        .filter_map(|line| line.strip_prefix("### "))
+        .collect();
+    assert!(terms.len() >= 30, "{} terms", terms.len());
+    assert!(
+        lines.is_sorted_by_key(|term| term.to_lowercase()),
+        "{lines:?}"
+    );
+    let mut pages = String::new();
+    for page in book.pages().unwrap() {
+        pages += &fs::read_to_string(page).unwrap();
+    }
+    let unused: Vec<_> = lines
+        .iter()
+        .filter(|term| !pages.contains(&format!("glossary.md#{})", id(term))))
+        .collect();
+    assert!(unused.is_empty(), "no page links to {unused:?}");
+}
+
+/// The targets of a page's links, outside of code.
+fn links(text: &str) -> impl Iterator<Item = &str> {
+    let mut in_code = false;
+    text.lines()
+        .filter(move |line| {
+            let fence = line.trim_start().starts_with("```");
+            in_code ^= fence;
+            !in_code && !fence
+        })
+        .flat_map(|line| {
+            line.match_indices("](")
+                .map(move |(at, opening)| &line[at + opening.len()..])
+        })
+        .filter_map(|rest| rest.split_once(')').map(|(target, _)| target))
+}
+
+/// The ids of a page's headings.
+fn headings(text: &str) -> BTreeSet<String> {
+    text.lines()
+        .filter(|line| line.starts_with('#'))
+        .map(|line| id(line.trim_start_matches('#').trim()))
+        .collect()
+}
+
+/// A heading's id, as mdBook and forges make it.
+fn id(heading: &str) -> String {
+    let kept = |c: &char| c.is_alphanumeric() || [' ', '-', '_'].contains(c);
+    heading
+        .chars()
+        .filter(kept)
+        .collect::<String>()
+        .to_lowercase()
+        .replace(' ', "-")
+}
