@@ -1,6 +1,6 @@
 //! The pages and pictures of the book.
 
-use crate::records::Records;
+use crate::records::{Records, SASS};
 use crate::tables::short;
 use crate::{directive, listing, simulated, tables};
 use anyhow::{Context, Result, bail};
@@ -8,6 +8,18 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+/// The tables that name their records, with the links' texts.
+const TITLES: &[(&str, &[(&str, &str)])] = &[
+    (
+        "rung",
+        &[
+            ("Times on an H200, 2026-11-23", "ladder"),
+            ("Nsight Compute, 2026-11-22", "nsight"),
+        ],
+    ),
+    ("durations", &[("Nsight Compute, 2026-11-22", "nsight")]),
+];
 
 /// A file of the book as it must be.
 #[derive(Clone, Debug)]
@@ -102,6 +114,11 @@ impl Book {
         Ok(files)
     }
 
+    /// A link to a record.
+    fn record(&self, up: &str, title: &str, file: &str) -> String {
+        format!("[{title}](../../{up}benches/records/{file}).")
+    }
+
     /// The part for these words, in a page this many folders below the book's.
     fn write(&self, words: &[&str], depth: usize) -> Result<String> {
         let up = "../".repeat(depth);
@@ -119,7 +136,8 @@ impl Book {
                 let code = self.records.sass(entry)?;
                 let code: Vec<_> = code.iter().map(String::as_str).collect();
                 let lines = listing::lines_from(&code, from, count.parse()?)?;
-                Ok(format!("```text\n{}\n```", lines.join("\n")))
+                let of = self.record(up.as_str(), "From a record", SASS);
+                Ok(format!("```text\n{}\n```\n\n{of}", lines.join("\n")))
             }
             ["drawing", name] => {
                 let request = simulated::drawing(name)?;
@@ -147,7 +165,19 @@ impl Book {
                 let folder = self.root.join("book/puzzles/exercises");
                 Ok(fs::read_dir(folder)?.count().to_string())
             }
-            ["table", words @ ..] => tables::table(&self.records, words),
+            ["table", words @ ..] => {
+                let mut text = tables::table(&self.records, words)?;
+                for (name, titles) in TITLES {
+                    if words[0] == *name {
+                        text.push('\n');
+                        for (title, table) in *titles {
+                            let file = self.records.table(table)?.file();
+                            text += &(self.record(&up, title, file) + "\n");
+                        }
+                    }
+                }
+                Ok(text)
+            }
             _ => bail!("nothing is written for `{}`", words.join(" ")),
         }
     }

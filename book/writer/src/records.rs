@@ -26,6 +26,9 @@ const TABLES: [(&str, &str, &str); 8] = [
     ("hottest", "h200/2026-11-22/profile/lines.md", "stalled"),
 ];
 
+/// The machine code of all kernels, with counts.
+pub const SASS: &str = "h200/2026-11-21/ncu-256-sass.csv";
+
 /// A table of text.
 #[derive(Clone, Debug)]
 pub struct Table {
@@ -69,26 +72,26 @@ impl Records {
         bail!("{file} has no table with a column `{column}`")
     }
 
-    /// The machine code of a kernel as the profiler has listed it, without addresses.
+    /// The machine code of a kernel as the profiler has listed it, without addresses, and without the instructions that the
+    /// launch never reached.
     pub fn sass(&self, entry: &str) -> Result<Vec<String>> {
-        let text = self.read("h200/2026-11-21/ncu-256-sass.csv")?;
+        let text = self.read(SASS)?;
         let head = format!("\"Kernel Name\",\"{entry}\"");
-        let lines = text
+        let mut lines = text
             .lines()
             .skip_while(|line| !line.starts_with(&head))
-            .skip(2);
-        let code: Vec<_> = lines
+            .skip(1);
+        let columns = lines.next().map(quoted).unwrap_or_default();
+        let column = |name| columns.iter().position(|column| *column == name);
+        let (Some(source), Some(executed)) = (column("Source"), column("inst_executed")) else {
+            bail!("the record has no machine code of `{entry}`");
+        };
+        let code = lines
             .take_while(|line| !line.starts_with("\"Kernel Name\""))
-            .filter_map(|line| {
-                line.split("\",\"")
-                    .nth(1)
-                    .map(|code| code.trim_end().to_owned())
-            })
-            .collect();
-        match code.is_empty() {
-            true => bail!("the record has no machine code of `{entry}`"),
-            false => Ok(code),
-        }
+            .map(quoted)
+            .filter(|cells| cells.get(executed).is_some_and(|count| *count != "0"))
+            .filter_map(|cells| cells.get(source).map(|code| code.trim_end().to_owned()));
+        Ok(code.collect())
     }
 
     /// A time in ms of the record of the minimum of 10^8 floats.
@@ -103,6 +106,12 @@ impl Records {
         rest.parse()
             .with_context(|| format!("`{line}` has no number"))
     }
+}
+
+/// The cells of a line `"a","b",`.
+fn quoted(line: &str) -> Vec<&str> {
+    let inner = line.trim_end_matches(',').trim_matches('"');
+    inner.split("\",\"").collect()
 }
 
 /// The cells of a table's line; `None` for another line.
@@ -164,6 +173,20 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn machine_code_is_what_a_launch_has_executed() {
+        let records = Records::new(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
+        let code = records.sass("reduce_5_x8_sum_i32").unwrap();
+        // The path of a thread whose chunks are all inside the input.
+        let loads: Vec<_> = code.iter().filter(|line| line.contains("LDG")).collect();
+        assert_eq!(loads.len(), 8, "{loads:?}");
+        assert!(
+            loads.iter().all(|load| load.starts_with("      LDG.E")),
+            "{loads:?}"
+        );
+        assert!(records.sass("no_such_kernel").is_err());
+    }
 
     #[test]
     fn a_changed_record_changes_the_figure() {

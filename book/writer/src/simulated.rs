@@ -1,6 +1,7 @@
 //! What the simulator draws, counts and finds.
 
 use crate::kernels;
+use crate::tables::markdown;
 use anyhow::{Context, Result, bail};
 use cuda_sim::{Buffer, Counters, Failure, InstructionKind, Report, Request, Simulator, Space};
 use kernels_gpu::element::Element;
@@ -106,16 +107,25 @@ fn rung(kernel: &str) -> Result<(Report, usize)> {
     Ok((report, n))
 }
 
-/// A table of what the simulator counts of a block of each of these rungs.
+/// A table of what the simulator counts of a block of each of these rungs, a column for each.
 ///
 /// # Errors
 ///
 /// If there is no such rung.
 pub fn counts(rungs: &[&str]) -> Result<String> {
-    let mut text = String::from(
-        "| one block of 256 threads | elements | sectors | global atomics: lanes | shared memory: requests | lanes each | \
-         wavefronts | conflicts | barriers | shuffles |\n|---|---|---|---|---|---|---|---|---|---|\n",
-    );
+    const QUANTITIES: [&str; 9] = [
+        "elements",
+        "sectors of global memory",
+        "lanes of atomics on global memory",
+        "instructions on shared memory",
+        "lanes of each",
+        "wavefronts",
+        "of these, for conflicts",
+        "barriers, of each warp",
+        "shuffles",
+    ];
+    let mut rows = QUANTITIES.map(|name| vec![name.to_owned()]);
+    let mut head = vec!["one block of 256 threads".to_owned()];
     for name in rungs {
         let (report, n) = rung(name)?;
         let counters: Counters = report.counters.context("counters are enabled")?;
@@ -125,18 +135,23 @@ pub fn counts(rungs: &[&str]) -> Result<String> {
             0 => "-".into(),
             _ => format!("{:.1}", shared.lanes_per_request()),
         };
-        text += &format!(
-            "| `{name}` | {n} | {} | {} | {} | {lanes} | {} | {} | {} | {} |\n",
-            global.sectors,
-            of(InstructionKind::Atomic(Space::Global)).lanes,
-            shared.requests,
-            shared.wavefronts,
-            shared.conflicts(),
-            of(InstructionKind::Barrier).requests,
-            of(InstructionKind::Shuffle).requests,
-        );
+        let cells = [
+            n.to_string(),
+            global.sectors.to_string(),
+            of(InstructionKind::Atomic(Space::Global)).lanes.to_string(),
+            shared.requests.to_string(),
+            lanes,
+            shared.wavefronts.to_string(),
+            shared.conflicts().to_string(),
+            of(InstructionKind::Barrier).requests.to_string(),
+            of(InstructionKind::Shuffle).requests.to_string(),
+        ];
+        head.push(format!("`{name}`"));
+        rows.iter_mut()
+            .zip(cells)
+            .for_each(|(row, cell)| row.push(cell));
     }
-    Ok(text)
+    Ok(markdown(&head, rows))
 }
 
 /// What the simulator says of a wrong kernel.

@@ -48,11 +48,13 @@ pub fn short(number: f64) -> String {
 }
 
 /// A table of Markdown.
-fn markdown(head: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
-    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
-    let head: Vec<String> = head.iter().map(|cell| (*cell).to_owned()).collect();
+pub fn markdown<T: AsRef<str>>(head: &[T], rows: impl IntoIterator<Item = Vec<String>>) -> String {
+    let line = |cells: &[&str]| format!("| {} |\n", cells.join(" | "));
+    let head: Vec<&str> = head.iter().map(AsRef::as_ref).collect();
     let mut text = line(&head) + &format!("|{}\n", "---|".repeat(head.len()));
-    rows.into_iter().for_each(|row| text += &line(&row));
+    for row in rows {
+        text += &line(&row.iter().map(String::as_str).collect::<Vec<_>>());
+    }
     text
 }
 
@@ -98,39 +100,29 @@ fn rung(records: &Records, kernels: &[&str]) -> Result<String> {
             ]);
         }
     }
-    text.push('\n');
-    text += &markdown(
-        &["Nsight Compute", "duration, ms", "compute, %", "memory, %"],
-        rows,
-    );
-    let rows = kernels.iter().map(|kernel| {
-        let cycles = |column| Ok::<_, anyhow::Error>(stalls.cell(kernel, column)?.to_owned());
-        let mut row = vec![format!("`{kernel}`")];
-        for column in [
-            "instr/warp",
-            "cycles/warp",
-            "global",
-            "barrier",
-            "shared",
-            "wait",
-            "ready",
-        ] {
-            row.push(cycles(column)?);
-        }
-        Ok(row)
-    });
-    text.push('\n');
-    let head = [
-        "a warp's life on the H200",
-        "instructions",
-        "cycles",
-        "waits for global memory",
-        "for a barrier",
-        "for shared memory",
-        "for the instruction before",
-        "for its turn",
+    text += "\nOne launch under Nsight Compute, beside the post's:\n\n";
+    text += &markdown(&["", "duration, ms", "compute, %", "memory, %"], rows);
+    let mut head = vec!["a warp's life".to_owned()];
+    head.extend(kernels.iter().map(|kernel| format!("`{kernel}`")));
+    let quantities = [
+        ("instructions", "instr/warp"),
+        ("cycles", "cycles/warp"),
+        ("of these, it waits for global memory", "global"),
+        ("for a barrier", "barrier"),
+        ("for shared memory", "shared"),
+        ("for the instruction before", "wait"),
+        ("for its turn", "ready"),
     ];
-    text += &markdown(&head, rows.collect::<Result<Vec<_>>>()?);
+    let mut rows = Vec::new();
+    for (name, column) in quantities {
+        let mut row = vec![name.to_owned()];
+        for kernel in kernels {
+            row.push(stalls.cell(kernel, column)?.to_owned());
+        }
+        rows.push(row);
+    }
+    text += "\nWhere the time goes, on the H200:\n\n";
+    text += &markdown(&head, rows);
     Ok(text)
 }
 

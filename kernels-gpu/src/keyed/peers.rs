@@ -6,6 +6,9 @@
 //!
 //! Every function takes the member mask of its warp: the lanes that have an element. All members must arrive.
 //! In the last warp of an array there may be fewer than 32.
+//!
+//! Source: the post "Voting and Shuffling to Optimize Atomic Operations" (NVIDIA).
+//! It shifts by 32 bits for lane 0, which CUDA does not define; no shift here is by 32.
 
 use super::WideKey;
 use crate::element::{Element, Shuffle};

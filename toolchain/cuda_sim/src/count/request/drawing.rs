@@ -178,31 +178,36 @@ pub(super) fn svg(request: &Request) -> String {
             table.unit,
             number + 1
         );
+        let _ = write!(
+            svg,
+            "<rect x=\"{LABEL}\" y=\"{y}\" width=\"{}\" height=\"{}\" fill=\"#eeeeea\"/>",
+            table.columns.len() * side,
+            SIDE - 1
+        );
         for (column, lanes) in row.iter().enumerate() {
+            let Some(lane) = lanes.first() else { continue };
             let x = LABEL + column * side;
-            let fill = match lanes.first() {
-                None => "#eeeeea".to_owned(),
-                // Neighbouring lanes have neighbouring colours.
-                Some(lane) => format!("hsl({} 62% 78%)", 200 + lane * 4),
-            };
+            // Neighbouring lanes have neighbouring colours.
+            let hue = 200 + lane * 4;
             let _ = write!(
                 svg,
-                "<rect x=\"{x}\" y=\"{y}\" width=\"{}\" height=\"{}\" fill=\"{fill}\"/>",
-                side - 1,
-                SIDE - 1
+                "<rect x=\"{x}\" y=\"{y}\" width=\"{side}\" height=\"{}\" fill=\"hsl({hue} 62% 78%)\"/>\
+                 <text x=\"{}\" y=\"{}\" text-anchor=\"middle\" fill=\"#111\">{}</text>",
+                SIDE - 1,
+                x + side / 2,
+                y + 15,
+                cell(lanes)
             );
-            if !lanes.is_empty() {
-                let _ = write!(
-                    svg,
-                    "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\" fill=\"#111\">{}</text>",
-                    x + side / 2,
-                    y + 15,
-                    cell(lanes)
-                );
-            }
-            svg.push('\n');
         }
+        svg.push('\n');
     }
+    // The lines between the columns.
+    let _ = write!(svg, "<path stroke=\"#fdfdfb\" d=\"");
+    for column in 1..table.columns.len() {
+        let x = LABEL + column * side;
+        let _ = write!(svg, "M{x} {}V{}", 2 * SIDE, (table.rows.len() + 2) * SIDE);
+    }
+    svg.push_str("\"/>\n");
     svg.push_str("</svg>\n");
     svg
 }
