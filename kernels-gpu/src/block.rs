@@ -2,6 +2,8 @@
 //!
 //! All threads of a one-dimensional block must arrive at every function here. The block must consist of whole
 //! warps: a multiple of 32 threads, at most 1024.
+//!
+//! Source: the post "Faster Parallel Reductions on Kepler" (Justin Luitjens, NVIDIA, 2014).
 
 use crate::items::Items;
 use crate::mem::Shared;

@@ -15,6 +15,8 @@
 //! operator tests a value (is it a NaN?), LLVM would move loads into the branches and split vectors.
 //!
 //! Any grid of at least `2 * N` threads is right for any input. One warp suffices for any `N` up to 16.
+//!
+//! Source: the post "Faster Parallel Reductions on Kepler" (Justin Luitjens, NVIDIA, 2014).
 
 use crate::element::Element;
 use crate::mem::{Global, compiler_barrier, opaque};

@@ -17,7 +17,8 @@
 //! From `reduce_0` on, a launch stores one partial per block. The host launches the same kernel on the partials
 //! until one value is left.
 //!
-//! The rungs differ from the post in three ways. In every rung an element past the end counts as the identity;
+//! The rungs differ from the post in four ways. Shared memory has an element for each thread; the post's host
+//! function gives a block four bytes for each *block* of the grid. In every rung an element past the end counts as the identity;
 //! in the post's `reduce_3` and `reduce_4` such a thread does not write its element of scratch. Indices of
 //! global memory have 64 bits. The unrolled [`reduce_5`] checks once whether all of its chunks are inside the
 //! input, not once per chunk.

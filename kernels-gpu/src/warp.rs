@@ -2,6 +2,8 @@
 //!
 //! Every function here documents which lanes must arrive and which of them hold the result. The member mask is
 //! always the full one: all 32 lanes of the warp take part, and none has exited.
+//!
+//! Source: the post "Faster Parallel Reductions on Kepler" (Justin Luitjens, NVIDIA, 2014).
 
 use crate::element::{Element, Shuffle};
 use crate::items::Items;

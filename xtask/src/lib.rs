@@ -12,6 +12,7 @@ use std::process::ExitCode;
 pub mod accuracy;
 pub mod arches;
 mod bench;
+pub mod book;
 pub mod browser;
 pub mod check;
 pub mod dist;
@@ -20,6 +21,7 @@ pub mod driver;
 pub mod fuzz;
 pub mod ladder;
 pub mod laws;
+pub mod learn;
 pub mod lint;
 pub mod new;
 pub mod parts;
@@ -54,7 +56,9 @@ enum Command {
     Ptx(ptx::Args),
     Sass(sass::Args),
     Ladder(ladder::Args),
+    Learn(learn::Args),
     Bench(bench::Args),
+    Book(book::Args),
     Accuracy(accuracy::Args),
     Parts(parts::Args),
     Profile(profile::Args),
@@ -75,7 +79,9 @@ pub fn main() -> ExitCode {
         Command::Ptx(args) => args.run(),
         Command::Sass(args) => args.run(),
         Command::Ladder(args) => args.run(),
+        Command::Learn(args) => args.run(),
         Command::Bench(args) => args.run(),
+        Command::Book(args) => args.run(),
         Command::Accuracy(args) => args.run(),
         Command::Parts(args) => args.run(),
         Command::Profile(args) => args.run(),

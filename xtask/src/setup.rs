@@ -9,6 +9,7 @@ mod chromium;
 mod debian;
 mod download;
 mod index;
+mod mdbook;
 mod rustup;
 mod unpacked;
 mod wheels;
@@ -86,6 +87,13 @@ pub fn for_sass() -> Result<PtxTools> {
     let (tools, step) = wheels::provide()?;
     step.report_if_fetched();
     Ok(tools)
+}
+
+/// Provides mdBook, for the book's web site. Reports only downloads.
+pub fn for_book() -> Result<PathBuf> {
+    let (program, step) = mdbook::provide()?;
+    step.report_if_fetched();
+    Ok(program)
 }
 
 /// Provides the browser for the bench's report, Debian's if there is none. Reports only downloads.

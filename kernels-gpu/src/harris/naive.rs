@@ -7,6 +7,8 @@
 //!
 //! Remaining fault: all threads wait for one address. Next: [`shared_memory`](super::shared_memory), one
 //! address per block.
+//!
+//! Source: the post "CUDA 006 - Reduction" (WangYu::Space, 2025).
 
 use crate::element::Element;
 use crate::mem::Global;

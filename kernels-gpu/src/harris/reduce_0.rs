@@ -20,6 +20,8 @@
 //! two and replaces the remainder by one `and`. nvcc 13.0 does not, so this rung is about twice as fast as the
 //! CUDA C++ reference kernel. [`reduce_0_modulo`] is the same rung with the divisor hidden from the compiler,
 //! to measure the division.
+//!
+//! Source: the post "CUDA 006 - Reduction" (WangYu::Space, 2025).
 
 use super::block_threads;
 use crate::element::Element;

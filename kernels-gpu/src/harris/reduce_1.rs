@@ -14,6 +14,9 @@
 //! banks, and consecutive 4-byte words are in consecutive banks. With a stride of 2, two lanes access the same
 //! bank; with a stride of 4, four; finally up to 32. Accesses to the same bank are done one after another.
 //! Next: [`reduce_2`](super::reduce_2).
+//!
+//! Source: the post "CUDA 006 - Reduction" (WangYu::Space, 2025). It says that a bank is 32 bytes wide; a
+//! bank is one word, 4 bytes, wide.
 
 use super::block_threads;
 use crate::element::Element;

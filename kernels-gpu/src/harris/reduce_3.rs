@@ -10,6 +10,8 @@
 //!
 //! Remaining fault: when only one warp still has work, the whole block still waits at a barrier in every step,
 //! although the lanes of a warp can exchange values without one. Next: [`reduce_4`](super::reduce_4).
+//!
+//! Source: the post "CUDA 006 - Reduction" (WangYu::Space, 2025).
 
 use super::block_threads;
 use crate::element::Element;

@@ -9,6 +9,8 @@
 //!
 //! Remaining fault: a thread has only two loads in flight and then waits, and the block executes its tree for
 //! two elements per thread. Next: [`reduce_5`](super::reduce_5).
+//!
+//! Source: the post "CUDA 006 - Reduction" (WangYu::Space, 2025).
 
 use super::block_threads;
 use crate::element::Element;

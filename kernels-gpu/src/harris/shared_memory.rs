@@ -6,6 +6,8 @@
 //!
 //! Remaining fault: the threads of a block still update one address one after another. A tree needs no atomics:
 //! [`reduce_0`](super::reduce_0).
+//!
+//! Source: the post "CUDA 006 - Reduction" (WangYu::Space, 2025).
 
 use crate::element::Element;
 use crate::mem::{Global, Shared};

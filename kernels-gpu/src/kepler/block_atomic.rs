@@ -1,4 +1,6 @@
 //! `block_atomic`: one launch, one atomic per block.
+//!
+//! Source: the post "Faster Parallel Reductions on Kepler" (Justin Luitjens, NVIDIA, 2014).
 
 use crate::block::block_reduce;
 use crate::element::Element;

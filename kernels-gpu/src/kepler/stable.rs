@@ -1,4 +1,6 @@
 //! `stable`: a partial per block, and a second launch for the partials.
+//!
+//! Source: the post "Faster Parallel Reductions on Kepler" (Justin Luitjens, NVIDIA, 2014).
 
 use crate::block::block_reduce;
 use crate::element::Element;

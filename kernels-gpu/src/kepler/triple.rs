@@ -8,6 +8,8 @@
 //! Today's compiler does this itself: if three reductions follow each other with nothing between them, ptxas 13
 //! interleaves them to the same instructions. It cannot move a shuffle across a loop or an atomic, so
 //! [`triple_in_turn`] has these in between.
+//!
+//! Source: the post "Faster Parallel Reductions on Kepler" (Justin Luitjens, NVIDIA, 2014).
 
 use crate::element::{Element, Shuffle};
 use crate::mem::Global;

@@ -1,4 +1,6 @@
 //! `warp_atomic`: one launch, one atomic per warp.
+//!
+//! Source: the post "Faster Parallel Reductions on Kepler" (Justin Luitjens, NVIDIA, 2014).
 
 use crate::element::Element;
 use crate::grid_stride::grid_stride;

@@ -3,6 +3,8 @@
 //! This is the simplest kernel, and the fastest for random keys, where hardly any elements of a warp or a block
 //! have the same key. The hardware adds in the L2 cache: `red` sends the value there, and the thread does not
 //! wait. If adjacent keys are equal, the additions of a warp update one address one after another.
+//!
+//! Source: the post "Voting and Shuffling to Optimize Atomic Operations" (NVIDIA).
 
 use super::{Task, WideKey, thread_in_grid};
 use crate::element::Element;

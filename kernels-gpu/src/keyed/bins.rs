@@ -14,6 +14,8 @@
 //! An atomic minimum determines the owner of a bin: one instruction on shared memory for integers, without a
 //! loop and without a reserved key for an empty bin. An unused bin has the greatest key as its owner. If this
 //! key is in range, the identity is combined into its cell.
+//!
+//! Source: the post "Voting and Shuffling to Optimize Atomic Operations" (NVIDIA).
 
 use super::{Task, WideKey};
 use crate::element::Element;

@@ -6,6 +6,10 @@
 //!
 //! Every function takes the member mask of its warp: the lanes that have an element. All members must arrive.
 //! In the last warp of an array there may be fewer than 32.
+//!
+//! Source: the post "Voting and Shuffling to Optimize Atomic Operations" (NVIDIA).
+//! In its `get_peers` a lane leaves the loop with its group; since Volta the others may not shuffle and vote without it, so
+//! here all lanes stay. Its `reduce_peers` shifts by 32 bits in lane 0, which CUDA does not define; no shift here is by 32.
 
 use super::WideKey;
 use crate::element::{Element, Shuffle};

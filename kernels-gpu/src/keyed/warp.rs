@@ -2,6 +2,8 @@
 //!
 //! The lanes of a warp with the same key combine their values first, and one of them does the atomic. So the
 //! atomics of a warp go to different addresses and do not wait for each other.
+//!
+//! Source: the post "Voting and Shuffling to Optimize Atomic Operations" (NVIDIA).
 
 use super::peers::{FindPeers, each, highest, is_last, reduce_peers};
 use super::{Task, WideKey, thread_in_grid};

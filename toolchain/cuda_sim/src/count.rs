@@ -17,12 +17,14 @@ mod event;
 mod flow;
 mod log;
 mod merge;
+mod request;
 mod tally;
 
 pub use counters::{Counters, Counts, Line};
 pub(crate) use event::Event;
 pub use event::InstructionKind;
 pub(crate) use log::WarpLog;
+pub use request::Request;
 pub(crate) use tally::Tally;
 
 #[cfg(test)]

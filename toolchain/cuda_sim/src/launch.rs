@@ -65,6 +65,8 @@ pub(crate) struct Options {
     pub schedule: Schedule,
     pub checks: Checks,
     pub count: bool,
+    /// How many requests are kept.
+    pub record: usize,
     pub arch: u32,
     /// Where its threads print; standard output if `None`.
     pub printed: Option<Printed>,

@@ -83,7 +83,8 @@
 //!
 //! [`Simulator::count`] merges the threads' accesses into the warp instructions that a device would issue,
 //! for each source line. It counts the active lanes, the wavefronts of shared memory with bank conflicts, and
-//! the 32-byte sectors of global memory. See [`Counters`].
+//! the 32-byte sectors of global memory. See [`Counters`]. [`Simulator::record`] keeps single warp instructions, each of
+//! which can be [drawn](Request): lanes against banks and sectors.
 //!
 //! # Output of kernels
 //!
@@ -134,7 +135,7 @@ mod stack;
 mod trace;
 
 pub use access::{Kind, Scope, Space};
-pub use count::{Counters, Counts, InstructionKind, Line};
+pub use count::{Counters, Counts, InstructionKind, Line, Request};
 pub use finding::{Access, Bug, Failure, Finding, Thread};
 pub use launch::Checks;
 pub use memory::{Buffer, Plain};

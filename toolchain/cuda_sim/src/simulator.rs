@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::Range;
 use std::thread;
 
-use crate::count::{Counters, Tally};
+use crate::count::{Counters, Request, Tally};
 use crate::finding::{Failure, Finding};
 use crate::grid::{self, Queue};
 use crate::launch::{Checks, Launch, Options};
@@ -55,6 +55,7 @@ impl Simulator {
                 schedule: Schedule::Forward,
                 checks: Checks::NONE,
                 count: false,
+                record: 0,
                 arch: 900,
                 printed: None,
             },
@@ -126,6 +127,22 @@ impl Simulator {
     pub fn count(mut self) -> Self {
         self.options.count = true;
         self
+    }
+
+    /// Keeps the first `most` warp instructions that access memory, with the address of each lane, and shuffles:
+    /// [`Report::requests`]. Also [counts](Self::count).
+    ///
+    /// ```
+    /// # use cuda_sim::Simulator;
+    /// let report = Simulator::new().block(32).record(100).run(|| { /* call the kernel */ })?;
+    /// for request in &report.requests {
+    ///     println!("{request}"); // draws lanes against banks or sectors
+    /// }
+    /// # Ok::<(), cuda_sim::Failure>(())
+    /// ```
+    pub fn record(mut self, most: usize) -> Self {
+        self.options.record = most;
+        self.count()
     }
 
     /// Sets the compute capability that the kernel sees, times 100. The default is 900.
@@ -203,14 +220,16 @@ impl Simulator {
         let (blocks, threads) = (options.range().len() as u32, options.threads());
         // SAFETY: the launch ends before this function returns, and `kernel` outlives the function.
         let launch = unsafe { Launch::new(options, name, kernel) };
-        let tally = spread(&launch, workers);
+        let mut tally = spread(&launch, workers);
         let counted = launch.options.count;
+        let requests = tally.requests(launch.options.record);
         let findings = launch.into_findings();
         if findings.is_empty() {
             Ok(Report {
                 blocks,
                 threads,
                 counters: counted.then(|| tally.finish()),
+                requests,
             })
         } else {
             Err(Failure { findings })
@@ -283,6 +302,8 @@ pub struct Report {
     pub threads: u32,
     /// The counters, if [`Simulator::count`] enabled them.
     pub counters: Option<Counters>,
+    /// The first requests, as many as [`Simulator::record`] keeps.
+    pub requests: Vec<Request>,
 }
 
 impl fmt::Display for Report {

@@ -56,7 +56,7 @@ impl Context {
                 shadow: Shadow::new(Space::Shared),
                 clocks: Clocks::new(0, threads),
                 logs: (0..threads.div_ceil(32)).map(|_| WarpLog::new()).collect(),
-                tally: Tally::default(),
+                tally: Tally::keeping(options.record),
                 last: 0,
             }),
         }

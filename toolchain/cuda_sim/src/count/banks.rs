@@ -18,7 +18,7 @@ pub(super) struct Wavefronts {
 
 /// How many adjacent lanes form a group: as many as can fill the 32 banks once. Half a warp for 8-byte
 /// elements, a quarter for 16-byte elements. For smaller elements, the whole warp.
-fn lanes_together(size: u32) -> u32 {
+pub(super) fn lanes_together(size: u32) -> u32 {
     match size {
         0..=4 => 32,
         5..=8 => 16,

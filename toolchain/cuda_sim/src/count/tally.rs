@@ -4,6 +4,7 @@ use super::banks::wavefronts;
 use super::coalescing::{most_on_one_address, sectors};
 use super::counters::{Counters, Counts, Line};
 use super::event::{Instruction, InstructionKind};
+use super::request::Request;
 use crate::Space;
 
 /// The counts so far of a block or a launch.
@@ -12,6 +13,10 @@ pub(crate) struct Tally {
     entries: Vec<Entry>,
     /// The newest entry of each site: its index plus one, or 0 for none.
     newest: Vec<u32>,
+    /// How many requests are kept.
+    keep: usize,
+    /// The first requests that access memory, and shuffles.
+    kept: Vec<Request>,
 }
 
 #[derive(Clone, Copy)]
@@ -23,9 +28,21 @@ struct Entry {
 }
 
 impl Tally {
+    /// A tally that keeps the first `keep` requests.
+    pub fn keeping(keep: usize) -> Self {
+        Self {
+            keep,
+            ..Self::default()
+        }
+    }
+
     /// Adds one warp instruction of the lanes `active`.
     pub(super) fn request(&mut self, instruction: Instruction, active: u32, addresses: &[u64; 32]) {
         let size = instruction.size();
+        if self.kept.len() < self.keep {
+            self.kept
+                .extend(Request::of(instruction, active, addresses));
+        }
         let counts = self.counts(instruction);
         counts.requests += 1;
         counts.lanes += u64::from(active.count_ones());
@@ -55,6 +72,13 @@ impl Tally {
         for entry in &other.entries {
             *self.counts(entry.instruction) += entry.counts;
         }
+        self.kept.extend_from_slice(&other.kept);
+    }
+
+    /// The kept requests; those of the first worker come first.
+    pub fn requests(&mut self, keep: usize) -> Vec<Request> {
+        self.kept.truncate(keep);
+        std::mem::take(&mut self.kept)
     }
 
     pub fn finish(self) -> Counters {

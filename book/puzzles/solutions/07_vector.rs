@@ -1,0 +1,15 @@
+//! # 07 Vectors: 16 bytes for each thread: a solution
+
+use cuda_std::thread::index_1d;
+use kernels_gpu::mem::Global;
+
+pub fn vector(x: Global<i32>, y: Global<i32>) {
+    let first = 4 * index_1d() as usize;
+    if first + 4 <= x.len() {
+        y.set_vector::<4>(first, x.vector::<4>(first));
+    } else {
+        for i in first..x.len() {
+            y.set(i, x.get(i));
+        }
+    }
+}

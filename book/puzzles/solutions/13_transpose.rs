@@ -1,0 +1,26 @@
+//! # 13 Bank conflicts: a padded tile: a solution
+
+use cuda_std::shared_array;
+use cuda_std::thread::{block_idx_x, block_idx_y, sync_threads, thread_idx_x, thread_idx_y};
+use kernels_gpu::mem::{Global, Shared};
+
+/// One more than the number of banks: the words of a column are in different banks.
+const WIDTH: u32 = 33;
+
+pub fn transpose(x: Global<i32>, y: Global<i32>, columns: u32, rows: u32) {
+    // SAFETY: the array has 32 rows of `WIDTH` elements.
+    let tile = unsafe { Shared::<i32>::new(shared_array![i32; 32 * WIDTH as usize]) };
+    let (tx, ty) = (thread_idx_x(), thread_idx_y());
+    let (left, top) = (32 * block_idx_x(), 32 * block_idx_y());
+
+    tile.set(
+        ty * WIDTH + tx,
+        x.get(((top + ty) * columns + left + tx) as usize),
+    );
+    sync_threads();
+    // Rows of the result: the stores are coalesced too.
+    y.set(
+        ((left + ty) * rows + top + tx) as usize,
+        tile.get(tx * WIDTH + ty),
+    );
+}

@@ -1,0 +1,26 @@
+//! # 16 The ladder, reduce_0: a tree: a solution
+
+use cuda_std::shared_array;
+use cuda_std::thread::{block_dim_x, block_idx_x, index_1d, sync_threads, thread_idx_x};
+use kernels_gpu::mem::{Global, Shared};
+
+pub fn tree(x: Global<i32>, partials: Global<i32>) {
+    // SAFETY: the array has as many elements as the block has threads.
+    let tile = unsafe { Shared::<i32>::new(shared_array![i32; 256]) };
+    let (tid, threads) = (thread_idx_x(), block_dim_x());
+    let i = index_1d() as usize;
+
+    tile.set(tid, if i < x.len() { x.get(i) } else { 0 });
+    sync_threads();
+    let mut s = 1;
+    while s < threads {
+        if tid % (2 * s) == 0 {
+            tile.set(tid, tile.get(tid) + tile.get(tid + s));
+        }
+        sync_threads();
+        s *= 2;
+    }
+    if tid == 0 {
+        partials.set(block_idx_x() as usize, tile.get(0));
+    }
+}

@@ -1,0 +1,15 @@
+//! # 26 Ballots: count by a vote: a solution
+
+use cuda_std::thread::index_1d;
+use cuda_std::warp::{lane_id, warp_vote_ballot};
+use kernels_gpu::mem::Global;
+
+pub fn ballot(x: Global<i32>, y: Global<i32>) {
+    let i = index_1d() as usize;
+    let is_positive = i < x.len() && x.get(i) > 0;
+    // SAFETY: all lanes of the warp arrive.
+    let positive = unsafe { warp_vote_ballot(u32::MAX, is_positive) };
+    if lane_id() == 0 && i / 32 < y.len() {
+        y.set(i / 32, positive.count_ones() as i32);
+    }
+}

@@ -1,0 +1,16 @@
+//! Refused: load instructions of global memory
+
+use cuda_std::thread::index_1d;
+use kernels_gpu::mem::Global;
+use kernels_gpu::op::Sum;
+
+pub fn naive(x: Global<i32>, sum: Global<i32>) {
+    let i = index_1d() as usize;
+    if i == 0 {
+        let mut all = 0;
+        for k in 0..x.len() {
+            all += x.get(k);
+        }
+        sum.set(0, all);
+    }
+}

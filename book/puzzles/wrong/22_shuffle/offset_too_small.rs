@@ -1,0 +1,19 @@
+//! Refused: y is wrong
+
+use cuda_std::thread::index_1d;
+use cuda_std::warp::{lane_id, warp_shuffle_down};
+use kernels_gpu::mem::Global;
+
+pub fn shuffle(x: Global<i32>, y: Global<i32>) {
+    let i = index_1d() as usize;
+    let mut value = x.get(i);
+    let mut offset = 8;
+    while offset > 0 {
+        // SAFETY: all lanes of the warp arrive.
+        value += unsafe { warp_shuffle_down(u32::MAX, value, offset, 32) }.0;
+        offset /= 2;
+    }
+    if lane_id() == 0 {
+        y.set(i / 32, value);
+    }
+}

@@ -1,0 +1,26 @@
+//! Refused: exited
+
+use cuda_std::thread::index_1d;
+use cuda_std::warp::{warp_shuffle_idx, warp_vote_ballot};
+use kernels_gpu::mem::Global;
+
+pub fn peers(keys: Global<u32>, y: Global<u32>) {
+    let i = index_1d() as usize;
+    let key = keys.get(i);
+    let mut peers = 0;
+    // The lanes without a group.
+    let mut left = u32::MAX;
+    while left != 0 {
+        let first = left.trailing_zeros();
+        // SAFETY: none: lanes that have their group leave.
+        let (reference, _) = unsafe { warp_shuffle_idx(u32::MAX, key, first, 32) };
+        // SAFETY: as above.
+        let group = unsafe { warp_vote_ballot(u32::MAX, key == reference) };
+        if key == reference {
+            y.set(i, group);
+            return;
+        }
+        left &= !group;
+    }
+    y.set(i, peers);
+}
