@@ -1,5 +1,8 @@
-//! Errors of the caller's code, and of groups.
+//! Errors of the caller's code, of groups and of ranks.
 
+mod ranks;
+
+pub use ranks::RanksError;
 use std::error::Error;
 use std::fmt;
 use std::ops::Deref;

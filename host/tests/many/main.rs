@@ -1,0 +1,8 @@
+//! Arrays that are spread over ranks: the bits of one device, and errors on all ranks.
+
+#[path = "../common/embedded.rs"]
+mod embedded;
+
+mod failures;
+mod operators;
+mod ranks;
