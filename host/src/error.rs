@@ -7,7 +7,7 @@ mod tests;
 mod texts;
 
 use crate::determinism::Determinism;
-pub use other::{GroupsError, OtherError, RanksError};
+pub use other::{GroupsError, OtherError, RanksError, StartError};
 use std::path::PathBuf;
 use texts::{advice, after, bytes, hidden, indented, most, twice};
 

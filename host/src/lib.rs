@@ -181,7 +181,7 @@ pub use chunks::{ChunkSource, Chunks};
 pub use determinism::Determinism;
 pub use device::Device;
 pub use element::Element;
-pub use error::{Error, GroupsError, OtherError, RanksError};
+pub use error::{Error, GroupsError, OtherError, RanksError, StartError};
 pub use graph::Graph;
 pub use groups::{Arranged, GroupBy, GroupKey, Groups};
 pub use info::DeviceInfo;

@@ -19,7 +19,10 @@
 //! | communicator | the ranks are |
 //! |---|---|
 //! | [`Single`] | one: so a program is written once |
-//! | [`Threads`] | threads of one process |
+//! | [`Threads`] | threads of one process, with any devices |
+//! | [`Nccl`] | processes or threads with a GPU each, of one host or of several; the library is opened at run time |
+//!
+//! [`Distributed::from_env`] chooses one by what the launcher (`torchrun`, `srun`, `mpirun`) says.
 //!
 //! # Determinism
 //!
@@ -43,16 +46,23 @@ mod calls;
 mod chunks;
 mod communicator;
 mod distributed;
+mod from_env;
+mod launch;
 mod layout;
 mod message;
+mod nccl;
 mod partials;
 mod pieces;
+mod start;
 mod threads;
+mod watch;
 
 use std::time::Duration;
 
 pub use communicator::{Communicator, Single};
 pub use distributed::Distributed;
+pub use launch::Launch;
+pub use nccl::{Nccl, NcclId};
 pub use threads::Threads;
 
 /// How long a rank waits for others, unless its communicator has another limit: long enough for a rank that reads its part

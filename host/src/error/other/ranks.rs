@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use super::StartError;
+
 /// An error of ranks that work together: threads, processes or GPUs.
 ///
-/// After [`Lost`](Self::Lost) and [`TimedOut`](Self::TimedOut) every further call returns the same error. After all others
-/// the ranks can go on, because each of them has the error.
+/// After [`Lost`](Self::Lost), [`TimedOut`](Self::TimedOut) and [`Engine`](Self::Engine) every further call returns the same
+/// error. After all others the ranks can go on, because each of them has the error.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RanksError {
@@ -32,7 +34,7 @@ pub enum RanksError {
     /// Some ranks did not arrive within the time limit.
     #[error(
         "{call}: nothing from {} within {limit:?}; such a rank has stopped, or needs a longer limit",
-        ranks(.missing, *.size)
+        ranks(.missing, Some(*.size))
     )]
     TimedOut {
         /// What this rank waited for.
@@ -102,16 +104,32 @@ pub enum RanksError {
         /// The items of its share.
         share: u64,
     },
+
+    /// The communication library failed.
+    #[error("{engine}: {call}: {text}")]
+    Engine {
+        /// The library.
+        engine: &'static str,
+        /// Its function.
+        call: &'static str,
+        /// Its message.
+        text: String,
+    },
+
+    /// The ranks could not be started together.
+    #[error(transparent)]
+    Start(#[from] StartError),
 }
 
-/// `ranks 1, 2 of 4`.
-fn ranks(missing: &[usize], size: usize) -> String {
+/// `ranks 1, 2 of 4`, or without the number of ranks.
+pub(super) fn ranks(missing: &[usize], size: Option<usize>) -> String {
+    let of = size.map_or(String::new(), |size| format!(" of {size}"));
     match missing {
-        [] => format!("one of the {size} ranks"),
-        [rank] => format!("rank {rank} of {size}"),
+        [] => format!("a rank{of}"),
+        [rank] => format!("rank {rank}{of}"),
         all => {
             let all: Vec<String> = all.iter().map(usize::to_string).collect();
-            format!("ranks {} of {size}", all.join(", "))
+            format!("ranks {}{of}", all.join(", "))
         }
     }
 }
@@ -119,6 +137,9 @@ fn ranks(missing: &[usize], size: usize) -> String {
 impl RanksError {
     /// Whether the ranks cannot go on.
     pub(crate) fn is_final(&self) -> bool {
-        matches!(self, Self::Lost { .. } | Self::TimedOut { .. })
+        matches!(
+            self,
+            Self::Lost { .. } | Self::TimedOut { .. } | Self::Engine { .. }
+        )
     }
 }
