@@ -21,6 +21,7 @@ pub mod fuzz;
 pub mod ladder;
 pub mod laws;
 pub mod lint;
+pub mod mpi;
 pub mod new;
 pub mod parts;
 pub mod platforms;
