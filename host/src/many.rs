@@ -21,6 +21,7 @@
 //! | [`Single`] | one: so a program is written once |
 //! | [`Threads`] | threads of one process, with any devices |
 //! | [`Nccl`] | processes or threads with a GPU each, of one host or of several; the library is opened at run time |
+//! | [`Mpi`] | processes that `mpirun` has started; the library is opened at run time |
 //!
 //! [`Distributed::from_env`] chooses one by what the launcher (`torchrun`, `srun`, `mpirun`) says.
 //!
@@ -29,6 +30,7 @@
 //! A result has the bits of one device that has the whole array: for any number of ranks and any split, also where a rank has
 //! no items. Each rank combines whole subtrees of the canonical order's tree of tiles (`docs/order.md`), all ranks gather
 //! these partials, and each combines them in the order of the tree. Exact sums are merged without rounding.
+//!
 //!
 //! # Cost
 //!
@@ -50,6 +52,7 @@ mod from_env;
 mod launch;
 mod layout;
 mod message;
+mod mpi;
 mod nccl;
 mod partials;
 mod pieces;
@@ -62,6 +65,7 @@ use std::time::Duration;
 pub use communicator::{Communicator, Single};
 pub use distributed::Distributed;
 pub use launch::Launch;
+pub use mpi::Mpi;
 pub use nccl::{Nccl, NcclId};
 pub use threads::Threads;
 

@@ -54,6 +54,11 @@ impl Launch {
         self.local_rank
     }
 
+    /// Whether the launcher is one of MPI's.
+    pub(super) fn is_mpi(&self) -> bool {
+        matches!(self.launcher, "Open MPI" | "Hydra")
+    }
+
     /// How long this rank waits for others.
     pub fn limit(&self) -> Duration {
         self.limit

@@ -9,6 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use super::mpi::Mpi;
+
 /// How often rank 0 looks whether a connection is closed.
 const PERIOD: Duration = Duration::from_millis(50);
 
@@ -28,6 +30,8 @@ enum End {
     All(Arc<AtomicBool>),
     /// Another rank: the connection to rank 0.
     RankZero(Mutex<TcpStream>),
+    /// A process of an MPI job, whose launcher ends all ranks if one ends; MPI is ended after them.
+    Job(#[expect(dead_code, reason = "only to be dropped")] Mpi),
     /// A thread of one process: which threads have left, and its own number.
     Threads(Arc<[AtomicBool]>, usize),
 }
@@ -75,6 +79,14 @@ impl Watch {
         }
     }
 
+    /// A process of an MPI job.
+    pub(super) fn of_job(mpi: Mpi) -> Self {
+        Self {
+            lost: Arc::new(AtomicUsize::new(NONE)),
+            end: End::Job(mpi),
+        }
+    }
+
     /// Each thread of a group in one process.
     pub(super) fn of_threads(size: usize) -> Vec<Self> {
         let left: Arc<[AtomicBool]> = (0..size).map(|_| AtomicBool::new(false)).collect();
@@ -92,7 +104,7 @@ impl Watch {
             return Some(known);
         }
         let found = match &self.end {
-            End::All(_) => None,
+            End::All(_) | End::Job(_) => None,
             End::RankZero(stream) => {
                 let mut stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
                 told(&mut stream)
@@ -110,7 +122,7 @@ impl Drop for Watch {
     fn drop(&mut self) {
         match &self.end {
             End::All(stop) => stop.store(true, Ordering::Release),
-            End::RankZero(_) => {}
+            End::RankZero(_) | End::Job(_) => {}
             End::Threads(left, rank) => left[*rank].store(true, Ordering::Release),
         }
     }

@@ -151,12 +151,40 @@ pub enum StartError {
         version: i32,
     },
 
+    /// MPI cannot be opened.
+    #[error(
+        "MPI cannot be opened: {}; install Open MPI (libopenmpi3) or MPICH (libmpich12), or set WARPFOLD_MPI to its file",
+        files(.tried)
+    )]
+    NoMpi {
+        /// The files that were tried, each with the loader's message.
+        tried: Vec<(String, String)>,
+    },
+
+    /// MPI has started other ranks than the launcher says.
+    #[error(
+        "MPI says that this is rank {rank} of {size}, but {launcher} says {expected}; start the program by the mpirun of the \
+         MPI that it opens, or set WARPFOLD_MPI to the library of that mpirun"
+    )]
+    OtherMpi {
+        /// The launcher.
+        launcher: &'static str,
+        /// What MPI says.
+        rank: usize,
+        /// What MPI says.
+        size: usize,
+        /// What the launcher says.
+        expected: String,
+    },
+
     /// Several processes, but nothing that moves bytes between them.
-    #[error("{size} ranks on CPUs need MPI: {reason}")]
+    #[error(
+        "{size} ranks on CPUs must be started by mpirun, because MPI moves their bytes: {reason}"
+    )]
     NoEngine {
         /// The number of ranks.
         size: usize,
-        /// Why there is no GPU, or no engine for it.
+        /// Why there is no GPU.
         reason: String,
     },
 }
