@@ -31,6 +31,7 @@
 //! no items. Each rank combines whole subtrees of the canonical order's tree of tiles (`docs/order.md`), all ranks gather
 //! these partials, and each combines them in the order of the tree. Exact sums are merged without rounding.
 //!
+//! [`Distributed::reduce_segments`], [`Distributed::reduce_rows`] and [`Distributed::group_by`] do the same for parts.
 //!
 //! # Cost
 //!
@@ -49,12 +50,14 @@ mod chunks;
 mod communicator;
 mod distributed;
 mod from_env;
+mod groups;
 mod launch;
 mod layout;
 mod message;
 mod mpi;
 mod nccl;
 mod partials;
+mod parts;
 mod pieces;
 mod start;
 mod threads;

@@ -5,4 +5,5 @@ mod embedded;
 
 mod failures;
 mod operators;
+mod parts;
 mod ranks;
