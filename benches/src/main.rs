@@ -6,10 +6,11 @@
 //! warpfold-bench profile --ladder --out profile
 //! warpfold-bench accuracy --most 2^25 --out accuracy
 //! warpfold-bench segments --peers --json segments.json
+//! torchrun --nproc-per-node 2 --no-python warpfold-bench many --n 2^28,2^33 --json many.json
 //! ```
 //!
 //! One binary for every machine: without a CUDA device it prints a note and measures the CPU.
-//! Without the feature `sweeps` it has only the command `ladder`.
+//! Without the feature `sweeps` it has only the command `ladder`, and with the feature `many` that one.
 //!
 //! Exit code 0: all answers are right; 1: a wrong answer or a failed run; 2: bad arguments.
 
@@ -22,6 +23,8 @@ mod driver;
 #[cfg(feature = "sweeps")]
 mod exact;
 mod machine;
+#[cfg(feature = "many")]
+mod many;
 mod options;
 #[cfg(feature = "sweeps")]
 mod parts;
@@ -53,6 +56,8 @@ fn main() -> ExitCode {
         Command::Profile(options) => profile::run(&options),
         #[cfg(feature = "sweeps")]
         Command::Exact(options) => exact::run(&options),
+        #[cfg(feature = "many")]
+        Command::Many(options) => many::run(&options),
         #[cfg(feature = "sweeps")]
         Command::Segments(options) if options.growth => parts::growth::run(&options.parts),
         #[cfg(feature = "sweeps")]

@@ -35,6 +35,9 @@ pub enum Command {
     #[cfg(feature = "sweeps")]
     /// Time exact sums beside the default and a read of as many bytes
     Exact(ExactOptions),
+    #[cfg(feature = "many")]
+    /// Time and check reductions of one array on several GPUs, in one process or started by a launcher
+    Many(ManyOptions),
     #[cfg(feature = "sweeps")]
     /// Time segmented reductions beside a read of as many bytes
     Segments(SegmentsOptions),
@@ -101,6 +104,21 @@ pub struct ExactOptions {
     /// Also time CUB's sums of f32 and f64, by default and in the mode gpu_to_gpu (needs nvcc; the mode, CUB 3.1)
     #[arg(long, conflicts_with = "cpu")]
     pub peers: bool,
+
+    /// Write all times to this file
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub struct ManyOptions {
+    /// Elements of an array: 65536, 2^16
+    #[arg(long, value_name = "N,..", value_parser = count, value_delimiter = ',', default_value = "2^20,2^24,2^28")]
+    pub n: Vec<usize>,
+
+    /// The GPUs of one process
+    #[arg(long, value_name = "N", default_value = "2", value_parser = clap::value_parser!(u32).range(1..))]
+    pub gpus: u32,
 
     /// Write all times to this file
     #[arg(long, value_name = "FILE")]

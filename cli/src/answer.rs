@@ -112,6 +112,9 @@ pub struct Report {
     /// The version of the order in which `reproducible` results are combined.
     pub order_version: u32,
     pub device: String,
+    /// The number of ranks, if there are several. The numbers below are those of rank 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ranks: Option<usize>,
     /// The time from the start of the command to its result.
     pub seconds: f64,
     pub seconds_reading: f64,

@@ -1,10 +1,11 @@
 //! Runs a command: finds the files, opens the device, and prints the results.
 
 use std::io::{self, BufWriter, Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::slice;
 use std::time::Instant;
 
+use warpfold::many::Distributed;
 use warpfold::{Determinism, Device, Error, ORDER_VERSION};
 
 use crate::answer::{Answer, FileNames, Report};
@@ -14,7 +15,7 @@ use crate::options::{Choice, Cli, Command, Input};
 use crate::reading::Reading;
 use crate::source::{DefaultFormat, Stdin};
 use crate::sources::Sources;
-use crate::{by_key, count_by_key, dot, group_by, manual, parts, reduce};
+use crate::{by_key, count_by_key, dot, group_by, manual, parts, ranks, reduce};
 
 /// A result with its statistics.
 pub struct Done {
@@ -30,6 +31,23 @@ pub struct Session<'a> {
     pub stdin: Stdin<'a>,
     stderr: &'a mut dyn Write,
     device: Option<Device>,
+    /// This rank, if there are several.
+    all: Option<Distributed>,
+    /// The ranks of this process, if it has several.
+    gpus: Vec<Distributed>,
+}
+
+impl<'a> Session<'a> {
+    /// The session of one of several ranks.
+    pub fn of_rank(all: Distributed, stderr: &'a mut dyn Write) -> Self {
+        Self {
+            stdin: None,
+            stderr,
+            device: Some(all.device().clone()),
+            all: Some(all),
+            gpus: vec![],
+        }
+    }
 }
 
 pub fn run(
@@ -54,14 +72,27 @@ pub fn run(
         }
         (_, None) => unreachable!("all other commands have an input"),
     };
-    let mut session = Session {
-        stdin: Some(stdin),
-        stderr,
-        device: None,
+    let mut session = match ranks::of_launcher(&cli.command, input)? {
+        Some(all) => Session::of_rank(all, stderr),
+        None => Session {
+            stdin: Some(stdin),
+            stderr,
+            device: None,
+            all: None,
+            gpus: match input.gpus {
+                Some(gpus) => ranks::of_gpus(&cli.command, input, gpus)?,
+                None => vec![],
+            },
+        },
     };
-    let Input {
-        files, each, json, ..
-    } = input;
+    // Rank 0 prints for all.
+    let mut nowhere = io::sink();
+    let stdout: &mut dyn Write = match session.rank() {
+        0 => stdout,
+        _ => &mut nowhere,
+    };
+    let Input { each, json, .. } = input;
+    let files = &expanded(&input.files)?;
     if !each {
         let report = session.report(cli, input, files)?;
         return print(stdout, |to| report.write(*json, false, to)).map(drop);
@@ -92,6 +123,31 @@ pub fn run(
     }
 }
 
+/// The files, with those that a pattern names in its place, in the order of their names.
+fn expanded(files: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let mut all = vec![];
+    for file in files {
+        let is_pattern = |text: &&str| text.contains(['*', '?']) && !Path::new(text).exists();
+        let Some(pattern) = file.to_str().filter(is_pattern) else {
+            all.push(file.clone());
+            continue;
+        };
+        let found =
+            glob::glob(pattern).map_err(|error| Failure::Usage(format!("{pattern}: {error}")))?;
+        let found = found.filter_map(Result::ok).filter(|path| path.is_file());
+        let before = all.len();
+        all.extend(found);
+        if all.len() == before {
+            return Err(Failure::io(
+                file,
+                io::Error::other("no file has such a name"),
+            ));
+        }
+        all[before..].sort();
+    }
+    Ok(all)
+}
+
 /// Writes to `stdout`. Returns `false` if the reader has closed the pipe (`| head`), which is not a failure.
 fn print(
     stdout: &mut dyn Write,
@@ -113,8 +169,29 @@ impl Session<'_> {
         let _ = writeln!(self.stderr, "warpfold: {text}");
     }
 
+    /// The number of this rank.
+    fn rank(&self) -> usize {
+        self.all.as_ref().map_or(0, Distributed::rank)
+    }
+
+    /// What this rank reads of an array, if there are several.
+    pub fn share(&self, sources: &Sources<'_>) -> Result<Option<reduce::Share<'_>>, Failure> {
+        self.all
+            .as_ref()
+            .map(|all| ranks::share(all, sources))
+            .transpose()
+    }
+
     /// The result for the array in `files`.
-    fn report(&mut self, cli: &Cli, input: &Input, files: &[PathBuf]) -> Result<Report, Failure> {
+    pub fn report(
+        &mut self,
+        cli: &Cli,
+        input: &Input,
+        files: &[PathBuf],
+    ) -> Result<Report, Failure> {
+        if !self.gpus.is_empty() {
+            return ranks::report(&self.gpus, cli, input, files);
+        }
         let started = Instant::now();
         // The second file of a dot product is another array.
         let of_array = match (&cli.command, files) {
@@ -126,7 +203,11 @@ impl Session<'_> {
             _ => files,
         };
         let default = DefaultFormat::Raw(input.dtype);
-        let sources = Sources::find(of_array, default, &mut self.stdin)?;
+        let sources = Sources::find(of_array, default, &mut self.stdin);
+        let sources = match &self.all {
+            Some(all) => ranks::agree(all, sources),
+            None => sources,
+        }?;
         let dtype = sources.dtype;
         let done = match &cli.command {
             Command::ReduceByKey(options) => by_key::run(options, sources, self),
@@ -171,6 +252,7 @@ impl Session<'_> {
             },
             order_version: ORDER_VERSION,
             device: done.device.name().into(),
+            ranks: self.all.as_ref().map(Distributed::size),
             seconds: started.elapsed().as_secs_f64(),
             seconds_reading: done.reading.seconds(),
             bytes: done.reading.bytes(),

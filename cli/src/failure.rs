@@ -140,6 +140,17 @@ pub enum Failure {
         arrays: String,
     },
 
+    /// The ranks read different files under one name.
+    #[error(
+        "{file}: rank {rank} sees {sees}, but rank 0 sees {first}; all ranks must read the same files"
+    )]
+    RanksFiles {
+        file: String,
+        rank: usize,
+        sees: String,
+        first: String,
+    },
+
     #[error("{failed} of {files} files failed")]
     Files { failed: usize, files: usize },
 

@@ -86,6 +86,7 @@ impl<'a> Keys<'a> {
                 elements,
                 reading,
                 chunk: chunk_len(device, input.device_memory, size, n, 0)?,
+                share: None,
             };
             array.reduce(Max)?.and_then(cell_of)
         });

@@ -28,6 +28,7 @@ mod manual;
 mod memory;
 mod options;
 mod parts;
+mod ranks;
 mod reading;
 mod reduce;
 mod source;
@@ -70,7 +71,9 @@ pub fn run(
         Ok(()) => 0,
         Err(failure) => {
             // A failure of stderr cannot be reported anywhere.
-            let _ = writeln!(stderr, "warpfold: {failure}");
+            if !ranks::is_told(&failure) {
+                let _ = writeln!(stderr, "warpfold: {failure}");
+            }
             failure.exit_code()
         }
     }

@@ -214,7 +214,8 @@ pub struct By {
 pub struct Input {
     /// The array: a .npy file, an .npz archive with one array, ARCHIVE.npz:NAME for one of several arrays,
     /// any other file as raw little-endian elements (--dtype), or - for standard input. Several files are
-    /// concatenated to one array; they must have one type
+    /// concatenated to one array; they must have one type. A pattern with * or ? names all such files, in the order of
+    /// their names
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
 
@@ -235,6 +236,11 @@ pub struct Input {
     /// auto (the first GPU, or the CPU if there is none), cuda:N (the GPU with this index) or cpu
     #[arg(long, default_value = "auto")]
     pub device: Choice,
+
+    /// Reduce on the GPUs 0 to N-1 in one process, each of which reads a part of the array. For several processes start
+    /// the program by torchrun, srun or mpirun instead: each process then takes the GPU of its rank
+    #[arg(long, value_name = "N", conflicts_with = "device", value_parser = clap::value_parser!(u32).range(1..))]
+    pub gpus: Option<u32>,
 
     /// The memory limit for elements and cells on the device, for example 512MiB. Files are read in chunks
     /// of at most 64 MiB, or 8 MiB on the CPU. A segment, or what is reduced along the first axis, must fit

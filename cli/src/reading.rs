@@ -25,6 +25,13 @@ pub struct Reading {
 }
 
 impl Reading {
+    /// Starts the clock, without a progress bar.
+    pub fn without_bar() -> Self {
+        let reading = Self::new(None);
+        reading.shown.set(true);
+        reading
+    }
+
     /// Starts the clock; `total` is the number of bytes, if known.
     pub fn new(total: Option<u64>) -> Self {
         let template = match total {

@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use warpfold::file::DType;
+use warpfold::many::Distributed;
 use warpfold::{
     Accumulator, ArgMax, ArgMin, Device, Error, Extrema, Indexed, Max, Mean, MeanVariance, Min,
     MinMax, Norm, Number, Predicate, Product, SinglePass, SumAbs, SumSquares, SumWide,
@@ -33,13 +34,19 @@ pub fn run(
         };
         let device = session.device(input)?;
         let chunk = chunk_len(&device, input.device_memory, size_of::<T>(), sources.len, 0)?;
-        let reading = Reading::new(sources.bytes());
+        let share = session.share(&sources)?;
+        let reading = match share {
+            None => Reading::new(sources.bytes()),
+            Some(_) => Reading::without_bar(),
+        };
         let mut array = Array {
             device: &device,
             elements: sources.elements::<T>(),
             reading: &reading,
             chunk,
+            share,
         };
+        array.begin()?;
         let result = match command {
             Command::Sum(_) => Some(array.reduce(SumWide)?.into()),
             Command::Mean(_) if input.exact && dtype.is_float() => {
@@ -54,11 +61,11 @@ pub fn run(
             Command::Argmax(_) => array.reduce(ArgMax)?.map(Into::into),
             Command::Mean(_) => {
                 let sum = array.reduce(T::MEAN_BY)?;
-                sum.mean(array.elements.n()).map(Into::into)
+                sum.mean(array.n()).map(Into::into)
             }
             Command::Var(VarOptions { ddof, .. }) => {
                 let moments = array.reduce(MeanVariance)?;
-                let divisor = (array.elements.n() as u64).checked_sub(*ddof);
+                let divisor = (array.n() as u64).checked_sub(*ddof);
                 let divisor = divisor.filter(|divisor| *divisor > 0);
                 let both = moments.zip(divisor);
                 both.map(|(moments, divisor)| (moments.squares() / divisor as f64).into())
@@ -83,7 +90,7 @@ pub fn run(
             | Command::Completions { .. }
             | Command::Man { .. } => unreachable!("not a whole-array reduction"),
         };
-        let n = array.elements.n();
+        let n = array.n();
         drop(array);
         Ok(Done {
             n,
@@ -119,10 +126,40 @@ pub struct Array<'a, T: Number> {
     pub reading: &'a Reading,
     /// The number of elements in a chunk.
     pub chunk: usize,
+    /// What this rank reads, if there are several.
+    pub share: Option<Share<'a>>,
 }
 
-impl<T: Number> Array<'_, T> {
+/// A rank, and the number of elements of all ranks.
+#[derive(Clone, Copy)]
+pub struct Share<'a> {
+    pub ranks: &'a Distributed,
+    pub n: u64,
+}
+
+impl<T: Number + Default> Array<'_, T> {
+    /// Passes over the elements of the ranks before this one.
+    fn begin(&mut self) -> Result<(), Failure> {
+        if let Some(Share { ranks, n }) = self.share {
+            let skipped = self.elements.skip(ranks.share(n).start as usize);
+            ranks.gather("open", skipped.map(|()| vec![]))?;
+        }
+        Ok(())
+    }
+
+    /// The number of elements of the whole array.
+    fn n(&self) -> usize {
+        self.share
+            .map_or(self.elements.n(), |share| share.n as usize)
+    }
+
     pub fn reduce<O: SinglePass<T>>(&mut self, op: O) -> Result<O::Output, Error> {
+        if let Some(Share { ranks, n }) = self.share {
+            let chunks = self.device.chunks(self.chunk)?;
+            return ranks.reduce_chunks_of(op, n, chunks, |chunk| {
+                self.elements.read(chunk, self.reading)
+            });
+        }
         self.device.reduce_chunks(op, self.chunk, |chunk| {
             self.elements.read(chunk, self.reading)
         })
@@ -130,14 +167,36 @@ impl<T: Number> Array<'_, T> {
 
     fn accumulate<O: SinglePass<T>>(&mut self, op: O) -> Result<Accumulator, Error> {
         let chunks = self.device.chunks(self.chunk)?;
+        if let Some(Share { ranks, n }) = self.share {
+            return ranks.accumulate_chunks_of(op, n, chunks, |chunk| {
+                self.elements.read(chunk, self.reading)
+            });
+        }
         self.device
             .accumulate_chunks_of(op, chunks, |chunk| self.elements.read(chunk, self.reading))
     }
 
     fn count(&mut self, predicate: Predicate<T>) -> Result<u64, Error> {
+        let Some(Share { ranks, n }) = self.share else {
+            return self.count_some(predicate, u64::MAX);
+        };
+        let share = ranks.share(n);
+        let own = self.count_some(predicate, share.end - share.start);
+        let counts = ranks.gather("count", own.map(|own| own.to_le_bytes().to_vec()))?;
+        let counts = { counts.iter() }.filter_map(|bytes| bytes.first_chunk());
+        Ok(counts.map(|bytes| u64::from_le_bytes(*bytes)).sum())
+    }
+
+    /// Counts at most the next `left` elements.
+    fn count_some(&mut self, predicate: Predicate<T>, mut left: u64) -> Result<u64, Error> {
         let mut chunks = self.device.chunks(self.chunk)?;
         let mut count = 0;
-        while let Some(chunk) = chunks.load(|chunk| self.elements.read(chunk, self.reading))? {
+        while let Some(chunk) = chunks.load(|chunk| {
+            let len = chunk.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+            let n = self.elements.read(&mut chunk[..len], self.reading)?;
+            left -= n.unwrap_or(0) as u64;
+            Ok(n)
+        })? {
             count += self.device.count(chunk, predicate)?;
         }
         Ok(count)

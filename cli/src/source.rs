@@ -215,6 +215,28 @@ impl<T: Element> Open<'_, T> {
         }
     }
 
+    /// Passes over the first `n` elements, which a stream has to read.
+    pub fn skip(&mut self, n: usize) -> Result<(), Error>
+    where
+        T: Default,
+    {
+        match self {
+            Self::File(elements) => elements.skip(n),
+            Self::Stream(stream) | Self::Member(stream) => {
+                let mut piece = vec![T::default(); 4096];
+                let mut left = n;
+                while left > 0 {
+                    let len = left.min(piece.len());
+                    match stream.read(&mut piece[..len])? {
+                        Some(read) => left -= read,
+                        None => break,
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Must be called after the last element: reads the rest of a member and verifies its checksum.
     pub fn finish(self, path: &Path) -> Result<(), Error> {
         if let Self::Member(stream) = self {

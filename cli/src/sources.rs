@@ -92,6 +92,29 @@ pub struct Elements<'a, T: Element> {
 }
 
 impl<T: Element> Elements<'_, T> {
+    /// Passes over `n` elements, without reading those of files that can be read from anywhere.
+    pub fn skip(&mut self, mut n: usize) -> Result<(), Error>
+    where
+        T: Default,
+    {
+        while n > 0 {
+            let Some(source) = self.files.next() else {
+                break;
+            };
+            match source.len {
+                Some(len) if len <= n && !source.is_pipe() => n -= len,
+                _ => {
+                    let path = source.path.clone();
+                    let mut open = source.open()?;
+                    open.skip(n)?;
+                    self.open = Some((path, open));
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Fills `piece`, or a part of it at the end of the files. Returns the number of elements; `None` for 0.
     pub fn read(&mut self, piece: &mut [T], reading: &Reading) -> Result<Option<usize>, Error> {
         let mut done = 0;

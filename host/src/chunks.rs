@@ -363,6 +363,18 @@ impl Device {
                 false => op.of_exact(&sum).expect("the operator has an exact kernel"),
             });
         }
+        let (all, _) = self.combine_chunks(op, &mut chunks, u64::MAX, &mut fill)?;
+        Ok(all.map_or_else(|| op.empty(), |all| op.finish(all)))
+    }
+
+    /// Combines at most `most` items; returns the accumulator, `None` for no items, and the number of items.
+    pub(crate) fn combine_chunks<C: ChunkSource, O: SinglePass<C::Items>>(
+        &self,
+        op: O,
+        chunks: &mut C,
+        most: u64,
+        fill: &mut impl FnMut(C::Slices<'_>) -> Result<Option<usize>, Error>,
+    ) -> Result<(Option<O::Acc>, u64), Error> {
         /// The number of chunk results that stay on the device before they are combined.
         const MAX_PENDING: usize = 256;
         let mut results = self.alloc::<O::Acc>(MAX_PENDING)?;
@@ -382,7 +394,15 @@ impl Device {
             chunks.next(rest.clone())?;
             let mut filled = rest.len();
             while filled < chunk && !is_end {
-                let part = filled..filled + chunks.chunk_len();
+                let left = most - start - filled as u64;
+                if left == 0 {
+                    is_end = true;
+                    break;
+                }
+                let len = chunks
+                    .chunk_len()
+                    .min(usize::try_from(left).unwrap_or(usize::MAX));
+                let part = filled..filled + len;
                 match fill(chunks.slices(part.clone())?)? {
                     Some(n) => {
                         check(n, part)?;
@@ -407,10 +427,7 @@ impl Device {
                 }
             }
         }
-        Ok(match start {
-            0 => op.empty(),
-            _ => op.finish(tree.combined()),
-        })
+        Ok(((start > 0).then(|| tree.combined()), start))
     }
 }
 

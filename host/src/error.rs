@@ -7,7 +7,7 @@ mod tests;
 mod texts;
 
 use crate::determinism::Determinism;
-pub use other::{GroupsError, OtherError};
+pub use other::{GroupsError, OtherError, RanksError, StartError};
 use std::path::PathBuf;
 use texts::{advice, after, bytes, hidden, indented, most, twice};
 
@@ -178,8 +178,7 @@ pub enum Error {
 
     /// There is no entry point for this kernel, operator, element and key type.
     #[error(
-        "there is no kernel {kernel} for the {op} of {element} with keys of type {key} and {arrays} array(s) \
-         of values"
+        "there is no kernel {kernel} for the {op} of {element} with keys of type {key} and {arrays} array(s) of values"
     )]
     NoKeyedKernel {
         /// The kernel.
@@ -285,8 +284,7 @@ pub enum Error {
         multiple: u64,
     },
 
-    /// A buffer of another device. Opening a device twice gives two devices; clones of a
-    /// [`Device`](crate::Device) are the same device.
+    /// A buffer of another device. Opening a device twice gives two; clones of a [`Device`](crate::Device) are one.
     #[error("the buffer is on {buffer}, but the reduction is on {device}{}", twice(.buffer, .device))]
     OtherDevice {
         /// The device of the buffer.
@@ -371,6 +369,10 @@ pub enum Error {
     #[error(transparent)]
     Groups(#[from] GroupsError),
 
+    /// Ranks that work together: see [`many`](mod@crate::many).
+    #[error(transparent)]
+    Ranks(#[from] RanksError),
+
     /// An array of too many dimensions.
     #[error("an array of {dims} dimensions; at most {limit} are supported")]
     TooManyDims {
@@ -449,8 +451,7 @@ pub enum Error {
 
     /// The result of a plan that has not been enqueued, or whose last enqueue failed.
     #[error(
-        "{kernel}: no result, because the plan has not been enqueued or its last enqueue failed; enqueue it \
-         first"
+        "{kernel}: no result, because the plan has not been enqueued or its last enqueue failed; enqueue it first"
     )]
     NotEnqueued {
         /// The plan's kernel.
@@ -503,8 +504,7 @@ pub enum Error {
 
     /// The name of an unknown element type.
     #[error(
-        "unknown element type {name:?}; use i8, i16, i32, i64, u8, u16, u32, u64, f16, \
-         bf16, f32 or f64"
+        "unknown element type {name:?}; use i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32 or f64"
     )]
     NoSuchDType {
         /// The name.

@@ -169,19 +169,34 @@ impl Device {
         mut chunks: C,
         mut fill: impl FnMut(C::Slices<'_>) -> Result<Option<usize>, Error>,
     ) -> Result<Accumulator, Error> {
+        self.accumulate_some::<C, O>(op, &mut chunks, u64::MAX, &mut fill)
+    }
+
+    /// The exact sum of at most `most` items.
+    pub(crate) fn accumulate_some<C: ChunkSource, O: SinglePass<C::Items>>(
+        &self,
+        op: O,
+        chunks: &mut C,
+        most: u64,
+        fill: &mut impl FnMut(C::Slices<'_>) -> Result<Option<usize>, Error>,
+    ) -> Result<Accumulator, Error> {
         let _ = op;
         let exact = self.determinism(crate::Determinism::Exact);
         exact.check_knows(O::ENTRY)?;
         let entry = exact.exact_sum_entry::<C::Items, O>()?;
         let mut cells = self.queue().map(|queue| Cells::new(queue)).transpose()?;
         let mut sum = Accumulator::new();
-        loop {
+        let mut left = most;
+        while left > 0 {
             chunks.next(0..0)?;
-            let all = 0..chunks.chunk_len();
+            let all = 0..chunks
+                .chunk_len()
+                .min(usize::try_from(left).unwrap_or(usize::MAX));
             let Some(n) = fill(chunks.slices(all.clone())?)? else {
                 break;
             };
             crate::chunks::check(n, all)?;
+            left -= n as u64;
             if n == 0 {
                 continue;
             }

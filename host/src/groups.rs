@@ -295,7 +295,7 @@ impl Device {
     }
 
     /// An error unless there is a value on this device for each of the keys, and their kernel is registered.
-    fn check_group_values<T: Element, O: Segments<T>>(
+    pub(crate) fn check_group_values<T: Element, O: Segments<T>>(
         &self,
         keys: usize,
         values: View<'_, T>,

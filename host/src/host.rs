@@ -35,6 +35,23 @@ pub(crate) fn bytes<T: Element>(elements: &[T]) -> &[u8] {
     unsafe { std::slice::from_raw_parts(elements.as_ptr().cast(), size_of_val(elements)) }
 }
 
+/// The bytes of the elements, to be overwritten.
+pub(crate) fn bytes_mut<T: Element>(elements: &mut [T]) -> &mut [u8] {
+    let (start, len) = (elements.as_mut_ptr().cast(), size_of_val(elements));
+    // SAFETY: these are the bytes of `elements`, borrowed mutably. They are initialised, because an element
+    // has no padding, and any bytes are a valid element (`Plain`).
+    unsafe { std::slice::from_raw_parts_mut(start, len) }
+}
+
+/// The elements with these bytes; bytes of an incomplete element are ignored.
+pub(crate) fn of_bytes<T: Element>(bytes: &[u8]) -> Vec<T> {
+    let size = size_of::<T>().max(1);
+    let mut elements = vec![element::zero(); bytes.len() / size];
+    let len = size_of_val(elements.as_slice());
+    bytes_mut(&mut elements).copy_from_slice(&bytes[..len]);
+    elements
+}
+
 fn reserved<T>(len: usize) -> Result<Vec<T>, Error> {
     let mut values = Vec::new();
     match values.try_reserve_exact(len) {

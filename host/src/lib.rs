@@ -39,6 +39,7 @@
 //! | a hash map from keys to results | [`Groups`] | [`Device::group_by`], [`Device::group`]; keys of any value, in any order |
 //! | a histogram | [`Cells`] | [`Device::count_by_key`], [`Cells::count`] |
 //! | an iterator over more data than fits in memory | [`Chunks`] | [`Device::reduce_iter`], [`Device::reduce_chunks`]; several arrays: [`Device::reduce_chunks_of`] |
+//! | an array that is spread over devices or machines | | [`many::Distributed`] |
 //! | a thread | [`Device::new_stream`] | [`Device::reduce_into`] stores the result on the device |
 //! | memory that is copied in the background | [`Pinned`] | [`Device::enqueue_write`], [`Device::enqueue_read`] |
 //! | a raw pointer | [`Device::view_ptr`], [`Device::buffer_ptr`] | and `cust`'s buffers: [`Device::buffer_from_cust`], [`Buffer::into_cust`] |
@@ -153,6 +154,7 @@ mod input;
 mod interop;
 mod keyed;
 mod launch;
+pub mod many;
 mod memory;
 #[doc(hidden)]
 pub mod module;
@@ -179,7 +181,7 @@ pub use chunks::{ChunkSource, Chunks};
 pub use determinism::Determinism;
 pub use device::Device;
 pub use element::Element;
-pub use error::{Error, GroupsError, OtherError};
+pub use error::{Error, GroupsError, OtherError, RanksError, StartError};
 pub use graph::Graph;
 pub use groups::{Arranged, GroupBy, GroupKey, Groups};
 pub use info::DeviceInfo;
@@ -228,3 +230,8 @@ struct SegmentsPage;
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/groups.md")]
 struct GroupsPage;
+
+/// The same of the page about ranks.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/many.md")]
+struct ManyPage;

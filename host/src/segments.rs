@@ -124,6 +124,9 @@ impl<T: Offset> Parts<'_, T> {
     }
 }
 
+/// The accumulators of segments, and their offsets; `None` for rows.
+pub(crate) type Accumulated<A, T> = (Vec<A>, Option<Vec<T>>);
+
 /// Memory on a GPU between the kernels of segmented reductions, and of searches for runs. It belongs to a stream, whose launches do not overlap.
 pub(crate) struct Storage {
     partials: DeviceMemory<u64>,
@@ -452,13 +455,27 @@ impl Device {
         parts: Parts<'_, T>,
         op: O,
     ) -> Result<Vec<O::Output>, Error> {
+        let (accumulators, offsets) = self.part_accumulators::<I, T, O>(views, parts, op)?;
+        Ok(match offsets {
+            None => finish::<I, O>(op, accumulators, |_| false),
+            Some(offsets) => finish::<I, O>(op, accumulators, |s| offsets[s] == offsets[s + 1]),
+        })
+    }
+
+    /// [`reduce_parts`](Self::reduce_parts), before the results are finished.
+    pub(crate) fn part_accumulators<I: Items, T: Offset, O: Segments<I>>(
+        &self,
+        views: I::Of<Views<'_>>,
+        parts: Parts<'_, T>,
+        op: O,
+    ) -> Result<Accumulated<O::Acc, T>, Error> {
         let n = self.check_parts::<I, T, O>(views, &parts)?;
         let count = parts.count(n);
-        let (accumulators, offsets) = match self.backend() {
+        let accumulators = match self.backend() {
             Backend::Cpu(_) => {
                 let mut accumulators = host::filled(count, op.identity())?;
                 on_cpu::<I, T, O>(op, views, n, parts, &mut accumulators)?;
-                (accumulators, None)
+                accumulators
             }
             Backend::Gpu(queue) if count > 0 => {
                 let mut output = DeviceMemory::filled(queue, count, 0)?;
@@ -475,29 +492,20 @@ impl Device {
                     parts,
                 };
                 launch.enqueue(storage, output.all_mut())?;
-                let Parts::Offsets(offsets) = parts else {
-                    return Ok(finish::<I, O>(op, output.all().download(queue)?, |_| false));
-                };
-                if let Some(index) = storage.take_bad(queue)? {
+                if let Parts::Offsets(offsets) = parts
+                    && let Some(index) = storage.take_bad(queue)?
+                {
                     return Err(bad_offset(queue, offsets, index, Some(n))?);
                 }
-                let offsets = offsets.download_on(self.backend())?;
-                (output.all().download(queue)?, Some(offsets))
+                output.all().download(queue)?
             }
-            Backend::Gpu(_) => (vec![], None),
+            Backend::Gpu(_) => vec![],
         };
-        Ok(match (parts, &offsets) {
-            (Parts::Rows(_), _) => finish::<I, O>(op, accumulators, |_| false),
-            (_, Some(offsets)) => {
-                finish::<I, O>(op, accumulators, |s| offsets[s] == offsets[s + 1])
-            }
-            (Parts::Offsets(offsets), None) => match offsets.location() {
-                Location::Host(offsets) => {
-                    finish::<I, O>(op, accumulators, |s| offsets[s] == offsets[s + 1])
-                }
-                Location::Device(_) => vec![],
-            },
-        })
+        let offsets = match parts {
+            Parts::Offsets(offsets) => Some(offsets.download_on(self.backend())?),
+            Parts::Rows(_) => None,
+        };
+        Ok((accumulators, offsets))
     }
 
     pub(crate) fn reduce_parts_into<'c, I: Items, T: Offset, O: Segments<I>>(

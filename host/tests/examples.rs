@@ -40,7 +40,7 @@ fn program(name: &str) -> Result<PathBuf, Box<dyn Error>> {
 #[test]
 fn numbered_examples_run() -> Result<(), Box<dyn Error>> {
     let examples = examples()?;
-    assert_eq!(examples.len(), 9, "{examples:?}");
+    assert_eq!(examples.len(), 10, "{examples:?}");
     let absent = warpfold::Device::auto()?.fallback_reason().is_some();
     for name in examples {
         let output = Command::new(program(&name)?).output()?;

@@ -1,12 +1,14 @@
 //! `Device::simulated`: results of correct operators, and findings for wrong ones.
 
-use std::io::Write as _;
+#[path = "common/embedded.rs"]
+mod embedded;
+
 use std::thread;
 
+use embedded::embedded;
 use kernels_gpu::mem::Shared;
 use kernels_gpu::prelude::*;
 use kernels_gpu::shared_array;
-use lzma_rust2::{LzmaOptions, LzmaWriter};
 use warpfold::{Device, Error, Sum};
 
 /// A sum whose `lift` has a side effect.
@@ -71,34 +73,11 @@ kernels! {
     single_pass { Right: u32; Races: u32; ReadsBeforeAnyStore: u32; WaitsAlone: u32; Panics: u32; }
 }
 
-/// The result of `embedded!` for this test. The simulator uses only the names of the kernels in the PTX.
-fn embedded() -> &'static warpfold::Embedded {
-    let entries = KERNELS.entries.iter();
-    let names = entries.map(|entry| format!(".visible .entry {}(\n", entry.name));
-    let text = names.collect::<String>();
-    let (options, len) = (LzmaOptions::with_preset(0), text.len() as u64);
-    let mut writer = LzmaWriter::new_use_header(Vec::new(), &options, Some(len)).unwrap();
-    writer.write_all(text.as_bytes()).unwrap();
-    let module = warpfold::module::Compressed {
-        name: KERNELS.entries[0].module,
-        len: text.len(),
-        bytes: writer.finish().unwrap().leak(),
-    };
-    Box::leak(Box::new(warpfold::Embedded {
-        kernels: &KERNELS,
-        arches: vec![warpfold::module::Arch {
-            arch: "sm_75",
-            capability: (7, 5),
-            header: ".version 7.0\n.target sm_75\n",
-            probe: c".version 7.0\n.target sm_75\n",
-            modules: vec![module].leak(),
-        }]
-        .leak(),
-    }))
-}
-
 fn device() -> Device {
-    Device::simulated().unwrap().with(embedded()).unwrap()
+    Device::simulated()
+        .unwrap()
+        .with(embedded(&KERNELS))
+        .unwrap()
 }
 
 /// The finding for a reduction of 1000 elements by an operator.
@@ -202,11 +181,13 @@ fn a_simulated_device_does_not_affect_the_gpu() {
 /// The simulator's driver has no function for kernels outside the families.
 #[test]
 fn modules_require_a_gpu() {
-    let found = device().module(embedded(), "calibration").map(drop);
+    let found = device().module(embedded(&KERNELS), "calibration").map(drop);
     assert!(
         matches!(found, Err(Error::OnlyFamilies { .. })),
         "{found:?}"
     );
-    let found = Device::cpu().module(embedded(), "calibration").map(drop);
+    let found = Device::cpu()
+        .module(embedded(&KERNELS), "calibration")
+        .map(drop);
     assert!(matches!(found, Err(Error::NeedsGpu { .. })), "{found:?}");
 }

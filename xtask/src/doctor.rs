@@ -2,7 +2,7 @@
 
 mod project;
 
-use crate::{browser, driver, process, tools, workspace};
+use crate::{browser, driver, mpi, process, tools, workspace};
 use anyhow::Result;
 use comfy_table::{Table, presets};
 use cuda_builder::toolchain::{self, DeviceToolchain, ToolchainError};
@@ -91,6 +91,7 @@ fn examine() -> Vec<Row> {
     rows.extend(device_compiler(toolchain::find(), "cargo xtask setup"));
     rows.extend(ptx_tools());
     rows.push(browser());
+    rows.push(launcher());
     rows.extend(driver_and_devices());
     rows
 }
@@ -166,6 +167,18 @@ fn version_of(tool: &std::path::Path) -> String {
         after.split(',').next()
     });
     version.unwrap_or("unknown version").into()
+}
+
+fn launcher() -> Row {
+    const MPI: &str = "MPI";
+    match mpi::find() {
+        Ok(found) => Row::found(MPI, found.to_string()),
+        Err(_) => Row::missing(
+            MPI,
+            "needed for the tests of several processes, not for builds",
+            "cargo xtask setup --mpi",
+        ),
+    }
 }
 
 fn browser() -> Row {

@@ -23,6 +23,7 @@ pub mod ladder;
 pub mod laws;
 pub mod learn;
 pub mod lint;
+pub mod mpi;
 pub mod new;
 pub mod parts;
 pub mod platforms;

@@ -10,11 +10,13 @@ mod debian;
 mod download;
 mod index;
 mod mdbook;
+mod openmpi;
 mod rustup;
 mod unpacked;
 mod wheels;
 
 use crate::browser::{self, Browser};
+use crate::mpi::{self, Launcher};
 use crate::process;
 use crate::tools::{self, PtxTools};
 use anyhow::{Context, Result, bail};
@@ -33,6 +35,9 @@ pub struct Args {
     /// Also download the browser in which tests open the bench's report
     #[arg(long)]
     browser: bool,
+    /// Also download the Open MPI with which tests start several processes
+    #[arg(long)]
+    mpi: bool,
 }
 
 /// The source of a device compiler.
@@ -67,6 +72,9 @@ impl Args {
         if self.browser {
             browser()?.1.report();
         }
+        if self.mpi {
+            mpi()?.1.report();
+        }
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -99,6 +107,13 @@ pub fn for_book() -> Result<PathBuf> {
 /// Provides the browser for the bench's report, Debian's if there is none. Reports only downloads.
 pub fn for_browser() -> Result<Browser> {
     let (found, step) = browser()?;
+    step.report_if_fetched();
+    Ok(found)
+}
+
+/// Provides the launcher of several processes, Debian's if there is none. Reports only downloads.
+pub fn for_mpi() -> Result<Launcher> {
+    let (found, step) = mpi()?;
     step.report_if_fetched();
     Ok(found)
 }
@@ -160,6 +175,18 @@ fn browser() -> Result<(Browser, Step)> {
     chromium::provide().context(missing)
 }
 
+fn mpi() -> Result<(Launcher, Step)> {
+    let missing = match mpi::find() {
+        Ok(found) => {
+            let step = Step::present(MPI, found.to_string());
+            return Ok((found, step));
+        }
+        Err(error) if is_set(mpi::VARIABLE) => return Err(error),
+        Err(error) => error,
+    };
+    openmpi::provide().context(missing)
+}
+
 /// The path of a device compiler's rustc, and the step that provided it.
 type Provided = (PathBuf, Step);
 
@@ -168,6 +195,7 @@ const RUSTC_VARIABLE: &str = "CUDA_BUILDER_RUSTC";
 
 const DEVICE_COMPILER: &str = "device compiler";
 const BROWSER: &str = "browser";
+const MPI: &str = "MPI";
 
 fn device_compiler(source: Source) -> Result<Provided> {
     if source == Source::Any {

@@ -1,6 +1,6 @@
 //! `cargo xtask test`: runs the tests that take minutes, with `--all` also the long sweeps.
 
-use crate::{arches, browser, process, setup, workspace};
+use crate::{arches, browser, mpi, process, setup, workspace};
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -21,6 +21,10 @@ pub struct Args {
     /// bench's report
     #[arg(long, requires = "all")]
     require_browser: bool,
+    /// Fail if no Open MPI is found and none can be downloaded, instead of skipping the tests that start several
+    /// processes
+    #[arg(long, requires = "all")]
+    require_mpi: bool,
 }
 
 impl Args {
@@ -57,6 +61,19 @@ pub fn test(args: &Args) -> Result<bool> {
             None
         }
     };
+    let launcher = match args.all.then(setup::for_mpi) {
+        None => None,
+        Some(Ok(launcher)) => Some(launcher),
+        Some(Err(error)) if args.require_mpi => {
+            return Err(error.context("several processes cannot be started"));
+        }
+        Some(Err(error)) => {
+            process::report(&format!(
+                "test: no processes are started as ranks: {error:#}"
+            ));
+            None
+        }
+    };
     let (reader, writer) = std::io::pipe().context("cannot create a pipe")?;
     let mut cargo = process::cargo();
     cargo
@@ -84,6 +101,9 @@ pub fn test(args: &Args) -> Result<bool> {
     }
     if let Some(browser) = browser {
         cargo.env(browser::VARIABLE, browser.program);
+    }
+    if let Some(launcher) = launcher {
+        cargo.env(mpi::VARIABLE, launcher.program);
     }
     let mut child = cargo.spawn().context("cannot start cargo")?;
     // Closes our write ends of the pipe; otherwise reading never ends.

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::value::Value;
 
 /// A number that can be printed and written.
-pub trait Printed: Copy + Debug + Default + Into<Value> + 'static {
+pub trait Printed: Send + Copy + Debug + Default + Into<Value> + 'static {
     /// The type in a `.npy` file. 16-bit floats are converted to `f32`, which is exact.
     type InFile: npyz::AutoSerialize + Copy;
 
@@ -51,7 +51,7 @@ printed! {
 }
 
 /// The results of all parts in C order; `None` for a part that is too short to have one.
-pub trait Column: Debug {
+pub trait Column: Send + Debug {
     fn len(&self) -> usize;
 
     fn value(&self, index: usize) -> Option<Value>;

@@ -1,5 +1,10 @@
-//! Errors of the caller's code, and of groups.
+//! Errors of the caller's code, of groups and of ranks.
 
+mod ranks;
+mod start;
+
+pub use ranks::RanksError;
+pub use start::StartError;
 use std::error::Error;
 use std::fmt;
 use std::ops::Deref;
@@ -73,4 +78,10 @@ pub enum GroupsError {
         /// The most groups of a call.
         most: usize,
     },
+}
+
+impl From<StartError> for super::Error {
+    fn from(error: StartError) -> Self {
+        Self::Ranks(error.into())
+    }
 }

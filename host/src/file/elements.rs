@@ -5,7 +5,6 @@ use std::io;
 use std::marker::PhantomData;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::slice;
 
 use rayon::prelude::*;
 
@@ -14,6 +13,7 @@ use super::regular;
 use super::source::Source;
 use crate::element::Element;
 use crate::error::Error;
+use crate::host::bytes_mut;
 
 /// The elements of a file, read piece by piece into the caller's memory, so that the file may be larger than
 /// memory. All cores read large pieces.
@@ -89,6 +89,13 @@ impl<T: Element> Elements<T> {
         self.len == 0
     }
 
+    /// Passes over the next `n` elements without reading them, or over all if there are fewer.
+    pub fn skip(&mut self, n: usize) {
+        let n = n.min(self.left);
+        self.left -= n;
+        self.offset += (n * size_of::<T>()) as u64;
+    }
+
     /// Reads the next elements into `piece` and returns their number; `None` at the end.
     ///
     /// It fills `piece`, or reads all remaining elements if they are fewer.
@@ -102,7 +109,7 @@ impl<T: Element> Elements<T> {
             return Ok(None);
         }
         let n = piece.len().min(self.left);
-        let done = self.read_bytes(bytes_of(&mut piece[..n]));
+        let done = self.read_bytes(bytes_mut(&mut piece[..n]));
         done.map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => {
                 let shorter = "the file became shorter while it was read; read it again when no program \
@@ -138,11 +145,4 @@ impl<T: Element> Elements<T> {
         }
         Ok(())
     }
-}
-
-pub(super) fn bytes_of<T: Element>(elements: &mut [T]) -> &mut [u8] {
-    let (start, len) = (elements.as_mut_ptr().cast(), size_of_val(elements));
-    // SAFETY: these are the bytes of `elements`, borrowed mutably. They are initialised, because an element
-    // has no padding, and any bytes are a valid element (the contract of `Element`).
-    unsafe { slice::from_raw_parts_mut(start, len) }
 }

@@ -4,11 +4,11 @@ use std::io::{self, Read};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
-use super::elements::bytes_of;
 use super::header::NpyHeader;
 use super::{order, regular};
 use crate::element::{Element, name_of};
 use crate::error::Error;
+use crate::host::bytes_mut;
 
 /// The elements of any reader: a pipe, a socket, a member of an archive.
 ///
@@ -101,7 +101,7 @@ impl<T: Element, R: Read> Stream<T, R> {
             None => piece.len(),
             Some(left) => usize::try_from(left).map_or(piece.len(), |left| left.min(piece.len())),
         };
-        let bytes = bytes_of(&mut piece[..room]);
+        let bytes = bytes_mut(&mut piece[..room]);
         let n = self.fill(bytes)? / size;
         if self.big_endian {
             order::swap(&mut bytes[..n * size], size);

@@ -190,7 +190,7 @@ impl<K: GroupKey> Groups<K> {
     }
 
     /// The accumulators of each group's values, in new memory.
-    pub(super) fn accumulators<T: Element, O: Segments<T>>(
+    pub(crate) fn accumulators<T: Element, O: Segments<T>>(
         &self,
         values: View<'_, T>,
         op: O,

@@ -1,0 +1,9 @@
+//! Arrays that are spread over ranks: the bits of one device, and errors on all ranks.
+
+#[path = "../common/embedded.rs"]
+mod embedded;
+
+mod failures;
+mod operators;
+mod parts;
+mod ranks;
