@@ -22,8 +22,8 @@ pub struct Args {
     #[arg(long, requires = "all")]
     require_browser: bool,
     /// Fail if no Open MPI is found and none can be downloaded, instead of skipping the tests that start several
-    /// processes
-    #[arg(long, requires = "all")]
+    /// processes; without --all they are skipped otherwise
+    #[arg(long)]
     require_mpi: bool,
 }
 
@@ -61,7 +61,7 @@ pub fn test(args: &Args) -> Result<bool> {
             None
         }
     };
-    let launcher = match args.all.then(setup::for_mpi) {
+    let launcher = match (args.all || args.require_mpi).then(setup::for_mpi) {
         None => None,
         Some(Ok(launcher)) => Some(launcher),
         Some(Err(error)) if args.require_mpi => {
@@ -139,7 +139,7 @@ const WITHOUT_A_DEVICE: &str = "sm_80";
 
 /// The list of tests that do not run by default.
 const LEFT_OUT: &str = "not run: seeded bugs, fuzzing's corpus, other workspaces, the bench as a program, three quarters \
-                        of the simulated launches, PTX for other devices; `cargo xtask test --all` runs them\n";
+                        of the simulated launches, PTX for other devices, the report in a browser; `cargo xtask test --all` runs them\n";
 
 /// Totals of the output of libtest and compatible runners.
 #[derive(Default)]
