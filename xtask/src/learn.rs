@@ -59,6 +59,7 @@ impl Args {
             progress: Progress::load(folder.path())?,
             puzzles,
             folder,
+            told: None,
         };
         match self.command.unwrap_or(Command::Check { puzzle: None }) {
             Command::Check { puzzle } => {
@@ -103,6 +104,8 @@ pub struct Lesson {
     pub folder: Folder,
     /// What is solved.
     pub progress: Progress,
+    /// The puzzle whose task was printed last.
+    pub told: Option<usize>,
 }
 
 impl Lesson {
@@ -129,8 +132,13 @@ impl Lesson {
 
     /// Checks the current puzzle and prints the outcome; true if it is solved.
     pub fn check(&mut self) -> Result<bool> {
-        let at = self.current();
-        let puzzle = &self.puzzles[at];
+        let puzzle = &self.puzzles[self.current()];
+        if self.folder.is_untouched(puzzle) {
+            if self.told != Some(self.current()) {
+                process::print(&self.task()?)?;
+            }
+            process::print("\nwhat the check says until then:\n\n")?;
+        }
         let outcome = self.folder.check(puzzle)?;
         let solved = outcome == Outcome::Solved;
         let name = puzzle.name().to_owned();
@@ -147,6 +155,7 @@ impl Lesson {
                 let done = self.progress.count(&self.puzzles);
                 text += &format!("{done} of {} puzzles are solved\n\n", self.puzzles.len());
                 if done < self.puzzles.len() {
+                    self.told = Some(self.current());
                     text += &self.task()?;
                 }
                 text
@@ -241,7 +250,6 @@ impl Lesson {
 
     /// Checks the current puzzle whenever its file changes, until all puzzles are solved.
     fn watch(&mut self) -> Result<()> {
-        process::print(&self.task()?)?;
         while self.progress.count(&self.puzzles) < self.puzzles.len() {
             let path = self.folder.file(&self.puzzles[self.current()]);
             let before = modified(&path)?;
@@ -250,7 +258,7 @@ impl Lesson {
             }
             process::report(&format!(
                 "waiting for a change of {}; Ctrl-C ends",
-                path.display()
+                self.folder.shown(&self.puzzles[self.current()])
             ));
             while modified(&path)? == before {
                 std::thread::sleep(LOOK);

@@ -20,6 +20,7 @@ fn a_learner_solves_puzzles() {
         puzzles,
         folder,
         progress,
+        told: None,
     };
 
     assert!(!lesson.check().unwrap(), "the unsolved puzzle is accepted");

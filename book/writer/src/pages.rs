@@ -18,6 +18,13 @@ const TITLES: &[(&str, &[(&str, &str)])] = &[
             ("Nsight Compute, 2026-11-22", "nsight"),
         ],
     ),
+    (
+        "in-flight",
+        &[
+            ("Times on an H200, 2026-11-23", "ladder"),
+            ("Nsight Compute, 2026-11-22", "nsight"),
+        ],
+    ),
     ("durations", &[("Nsight Compute, 2026-11-22", "nsight")]),
 ];
 

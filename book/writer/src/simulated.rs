@@ -37,6 +37,7 @@ pub fn drawing(name: &str) -> Result<Request> {
     let (report, space, lanes, at) = match name {
         "neighbours" => (warp(kernels::neighbours)?, Space::Global, 32, 0),
         "every-fourth" => (warp(kernels::every_fourth)?, Space::Global, 32, 0),
+        "every-second-lane" => (warp(kernels::every_second_lane)?, Space::Global, 16, 0),
         "vectors" => (warp(kernels::vectors)?, Space::Global, 32, 0),
         "same-word" => (warp(|_, y| kernels::tile(y))?, Space::Shared, 32, 0),
         "row" => (warp(|_, y| kernels::tile(y))?, Space::Shared, 32, 1),
@@ -222,6 +223,7 @@ mod tests {
             ["neighbours", "every-fourth", "vectors"].map(cost),
             [4, 16, 16]
         );
+        assert_eq!(drawing("every-second-lane").unwrap().active, 0x5555_5555);
         let shared = ["same-word", "row", "column", "padded-column"].map(cost);
         assert_eq!(shared, [1, 1, 32, 1]);
         assert_eq!(

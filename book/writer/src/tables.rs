@@ -28,6 +28,7 @@ pub fn table(records: &Records, words: &[&str]) -> Result<String> {
     match words {
         ["ladder"] => ladder(records, &RUNGS),
         ["rung", kernels @ ..] => rung(records, kernels),
+        ["in-flight"] => in_flight(records),
         ["durations"] => durations(records),
         ["kepler"] => kepler(records),
         ["keyed"] => keyed(records),
@@ -124,6 +125,28 @@ fn rung(records: &Records, kernels: &[&str]) -> Result<String> {
     text += "\nWhere the time goes, on the H200:\n\n";
     text += &markdown(&head, rows);
     Ok(text)
+}
+
+/// What the number of loads in flight is worth.
+fn in_flight(records: &Records) -> Result<String> {
+    let (ladder, nsight) = (records.table("ladder")?, records.table("nsight")?);
+    let mut rows = Vec::new();
+    for loads in [1, 2, 4, 8, 16] {
+        let kernel = format!("reduce_5_x{loads}");
+        rows.push(vec![
+            loads.to_string(),
+            short(ladder.number(&kernel, "GB/s")?),
+            ladder.cell(&kernel, "ceiling")?.replace('%', " %"),
+            format!("{} %", nsight.cell(&kernel, "occupancy %")?),
+        ]);
+    }
+    let head = [
+        "loads in flight of a thread",
+        "GB/s",
+        "of the read ceiling",
+        "occupancy",
+    ];
+    Ok(markdown(&head, rows))
 }
 
 /// The post's table beside ours.

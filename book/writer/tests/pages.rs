@@ -93,6 +93,19 @@ fn every_term_of_the_glossary_is_linked_and_in_order() {
     assert!(unused.is_empty(), "no page links to {unused:?}");
 }
 
+#[test]
+fn the_readme_counts_the_puzzles() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let count = fs::read_dir(root.join("book/puzzles/exercises"))
+        .unwrap()
+        .count();
+    let readme = fs::read_to_string(root.join("README.md")).unwrap();
+    assert!(
+        readme.contains(&format!("{count} puzzles")),
+        "README.md does not say {count} puzzles"
+    );
+}
+
 /// The targets of a page's links, outside of code.
 fn links(text: &str) -> impl Iterator<Item = &str> {
     let mut in_code = false;

@@ -93,6 +93,11 @@ impl Folder {
         format!("{folder}/{}", puzzle.file())
     }
 
+    /// Whether the learner has not changed the file.
+    pub fn is_untouched(&self, puzzle: &Puzzle) -> bool {
+        fs::read_to_string(self.file(puzzle)).is_ok_and(|text| text == puzzle.source())
+    }
+
     /// Writes the unsolved puzzle.
     pub fn reset(&self, puzzle: &Puzzle) -> Result<()> {
         let file = self.file(puzzle);

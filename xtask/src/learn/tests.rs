@@ -14,6 +14,7 @@ fn lesson() -> (tempfile::TempDir, Lesson) {
             puzzles,
             folder,
             progress,
+            told: None,
         },
     )
 }
