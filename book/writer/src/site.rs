@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 const SOURCES: &str = "source";
 
 /// Writes `book.toml`, the pages, the drawings, and every file of the repository that a page links to. Each such file is
-/// copied as text, so that a browser shows it.
+/// copied, as text except for pictures, so that a browser shows it.
 ///
 /// # Errors
 ///
@@ -53,7 +53,12 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
 /// Where the copy of a file of the repository is, in the folder of the pages.
 fn copied(source: &Path) -> PathBuf {
     let mut name = Path::new(SOURCES).join(source).into_os_string();
-    name.push(".txt");
+    if source
+        .extension()
+        .is_none_or(|extension| extension != "svg")
+    {
+        name.push(".txt");
+    }
     name.into()
 }
 
@@ -102,14 +107,13 @@ mod tests {
 
     #[test]
     fn links_that_leave_the_book_lead_to_copies() {
-        let page =
-            "[a](../machine.md) [b](../../../docs/order.md) [c](https://a.b) [d](naive.md)\n";
+        let page = "[a](../machine.md) [b](../../../docs/order.md) [c](https://a.b) [d](naive.md) ![](../../../e.svg)\n";
         let (text, outside) = linked(page, Path::new("ladder/naive.md"));
         assert_eq!(
             text,
-            "[a](../machine.md) [b](../source/docs/order.md.txt) [c](https://a.b) [d](naive.md)\n"
+            "[a](../machine.md) [b](../source/docs/order.md.txt) [c](https://a.b) [d](naive.md) ![](../source/e.svg)\n"
         );
-        assert_eq!(outside, [Path::new("docs/order.md")]);
+        assert_eq!(outside, [Path::new("docs/order.md"), Path::new("e.svg")]);
     }
 
     #[test]
