@@ -12,6 +12,7 @@
 //! | `finding NAME` | what the simulator says of a wrong kernel |
 //! | `counts KERNEL..` | what the simulator counts of a block of rungs of the ladder |
 //! | `figure RECORD ROW COLUMN`, `ratio RECORD ROW ROW COLUMN` | a number of a record's table, or the quotient of two |
+//! | `minutes PAGE..` | how long it takes to read pages |
 //! | `puzzles` | the number of puzzles |
 //! | `table NAME ..` | a table of a record's figures |
 
@@ -20,6 +21,7 @@ pub mod kernels;
 mod listing;
 pub mod pages;
 mod post;
+mod reading;
 pub mod records;
 mod simulated;
 pub mod site;

@@ -3,9 +3,10 @@
 use anyhow::{Context, Result, bail};
 
 /// What may stand before an item's name.
-const KEYWORDS: [&str; 6] = ["fn", "struct", "const", "trait", "mod", "impl"];
+const KEYWORDS: [&str; 5] = ["fn", "struct", "const", "trait", "mod"];
 
-/// The source of the item `name`, without its documentation and attributes, not indented.
+/// The source of the item `name`, without its documentation and attributes, not indented. `impl:Name` is an implementation for
+/// a type.
 ///
 /// # Errors
 ///
@@ -42,8 +43,10 @@ fn is_start(line: &str, name: &str) -> bool {
     if code.starts_with("//") {
         return false;
     }
+    if let Some(name) = name.strip_prefix("impl:") {
+        return words.first() == Some(&"impl") && words.last() == Some(&name);
+    }
     match words.iter().position(|word| KEYWORDS.contains(word)) {
-        Some(at) if words[at] == "impl" => at == 0 && words.last() == Some(&name),
         Some(at) => {
             let before = ["pub", "unsafe", "crate", "super", "in", "const"];
             words.get(at + 1) == Some(&name) && words[..at].iter().all(|word| before.contains(word))
@@ -100,7 +103,7 @@ mod inner {
         assert_eq!(item(SOURCE, "LIMIT").unwrap(), "const LIMIT: u32 = 3;\n");
         assert_eq!(item(SOURCE, "second").unwrap(), "fn second() {}\n");
         let second = "impl Op<f32> for Second {\n    fn second() {}\n}\n";
-        assert_eq!(item(SOURCE, "Second").unwrap(), second);
+        assert_eq!(item(SOURCE, "impl:Second").unwrap(), second);
         assert!(
             item(SOURCE, "third")
                 .unwrap_err()

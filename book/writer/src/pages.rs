@@ -2,7 +2,7 @@
 
 use crate::records::{Records, SASS};
 use crate::tables::short;
-use crate::{directive, listing, simulated, tables};
+use crate::{directive, listing, reading, simulated, tables};
 use anyhow::{Context, Result, bail};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -167,6 +167,13 @@ impl Book {
                 let (table, column) = (self.records.table(record)?, column.join(" "));
                 let quotient = table.number(over, &column)? / table.number(under, &column)?;
                 Ok(format!("{quotient:.1}"))
+            }
+            ["minutes", pages @ ..] => {
+                let mut minutes = 0;
+                for page in pages {
+                    minutes += reading::minutes(&fs::read_to_string(self.folder().join(page))?);
+                }
+                Ok(minutes.to_string())
             }
             ["puzzles"] => {
                 let folder = self.root.join("book/puzzles/exercises");
