@@ -12,7 +12,7 @@ use std::process::ExitCode;
 pub mod accuracy;
 pub mod arches;
 mod bench;
-mod book;
+pub mod book;
 pub mod browser;
 pub mod check;
 pub mod dist;

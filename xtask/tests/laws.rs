@@ -22,7 +22,7 @@ use xtask::sass::{
     profile::{Counts, Profile},
 };
 use xtask::tools::{self, PtxTools};
-use xtask::{laws, ptx, sass};
+use xtask::{book, laws, ptx, sass, workspace};
 
 /// The architecture for which all laws are checked; other architectures have fewer laws.
 const SASS: NvvmArch = NvvmArch::Compute90;
@@ -124,6 +124,11 @@ fn trials(codes: impl IntoIterator<Item = (Code, Code)>, wider: Code) -> Vec<Tri
             cost_nothing(&sass.accesses)
         }));
         if code.arch == SASS {
+            trials.push(trial(
+                &code,
+                "the_book_shows_this_ptx",
+                Code::is_in_the_book,
+            ));
             trials.extend(rows().map(|entry| {
                 sass_trial(&code, entry.name, move |sass| {
                     keeps_the_laws(entry, &sass.profiles)
@@ -449,6 +454,19 @@ impl Code {
     }
 
     /// The library's build has no panic messages and prints nothing.
+    fn is_in_the_book(&self) -> Result<(), Failed> {
+        let modules: Vec<_> = self.texts()?.into_iter().map(|(_, text)| text).collect();
+        for (path, text) in book::shown_ptx(&workspace::root(), &modules)? {
+            if std::fs::read_to_string(&path).ok().as_ref() != Some(&text) {
+                let path = path.display();
+                return Err(
+                    format!("{path} differs; `cargo xtask book --ptx` writes it again").into(),
+                );
+            }
+        }
+        Ok(())
+    }
+
     fn has_no_text(&self) -> Result<(), Failed> {
         for (module, ptx) in self.texts()? {
             let texts = laws::texts(&ptx);

@@ -7,6 +7,7 @@
 //! | WHAT | writes |
 //! |---|---|
 //! | `item FILE NAME` | a function or a type of a source file that is compiled and tested |
+//! | `ptx ENTRY FROM LINES` | PTX of a kernel: lines from the first with the text FROM on; a law compares `book/ptx` with the build |
 //! | `sass ENTRY FROM LINES` | machine code of a kernel, as it ran on the H200: lines from the first with the text FROM on |
 //! | `drawing NAME` | a picture of a kernel's access, drawn by the simulator |
 //! | `finding NAME` | what the simulator says of a wrong kernel |

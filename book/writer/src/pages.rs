@@ -146,6 +146,17 @@ impl Book {
                 let of = self.record(up.as_str(), "From a record", SASS);
                 Ok(format!("```text\n{}\n```\n\n{of}", lines.join("\n")))
             }
+            ["ptx", entry, from, count] => {
+                let file = format!("book/ptx/{entry}.ptx");
+                let text = fs::read_to_string(self.root.join(&file))
+                    .with_context(|| format!("cannot read {file}"))?;
+                let code: Vec<_> = text.lines().collect();
+                let lines = listing::lines_from(&code, from, count.parse()?)?;
+                Ok(format!(
+                    "```text\n{}\n```\n\nFrom [{file}](../../{up}{file}).",
+                    lines.join("\n").replace('\t', "    ")
+                ))
+            }
             ["drawing", name] => {
                 let request = simulated::drawing(name)?;
                 self.drawings
