@@ -13,6 +13,7 @@
 //! | `finding NAME` | what the simulator says of a wrong kernel |
 //! | `counts KERNEL..` | what the simulator counts of a block of rungs of the ladder |
 //! | `figure RECORD ROW COLUMN`, `ratio RECORD ROW ROW COLUMN` | a number of a record's table, or the quotient of two |
+//! | `post KERNEL memory` | a figure that a post states |
 //! | `minutes PAGE..` | how long it takes to read pages |
 //! | `puzzles` | the number of puzzles |
 //! | `table NAME ..` | a table of a record's figures |

@@ -2,7 +2,7 @@
 
 use crate::records::{Records, SASS};
 use crate::tables::short;
-use crate::{directive, listing, reading, simulated, tables};
+use crate::{directive, listing, post, reading, simulated, tables};
 use anyhow::{Context, Result, bail};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -178,6 +178,11 @@ impl Book {
                 let (table, column) = (self.records.table(record)?, column.join(" "));
                 let quotient = table.number(over, &column)? / table.number(under, &column)?;
                 Ok(format!("{quotient:.1}"))
+            }
+            ["post", kernel, "memory"] => {
+                let row = post::DURATIONS.iter().find(|row| row.kernel == *kernel);
+                let row = row.with_context(|| format!("the post has no row `{kernel}`"))?;
+                Ok(format!("{:.2} %", row.memory))
             }
             ["minutes", pages @ ..] => {
                 let mut minutes = 0;

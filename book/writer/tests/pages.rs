@@ -106,6 +106,43 @@ fn the_readme_counts_the_puzzles() {
     );
 }
 
+#[test]
+fn every_figure_is_written_from_a_record() {
+    const UNITS: [&str; 7] = ["ms", "µs", "ns", "GB/s", "TB/s", "%", "cycles"];
+    let mut typed = Vec::new();
+    for page in book().pages().unwrap() {
+        let text = fs::read_to_string(&page).unwrap();
+        for line in typed_lines(&text) {
+            let words: Vec<&str> = line
+                .split(|c: char| c.is_whitespace() || "|(),;".contains(c))
+                .collect();
+            let is_number = |word: &str| word.parse::<f64>().is_ok();
+            let percent = words
+                .iter()
+                .any(|word| word.strip_suffix('%').is_some_and(is_number));
+            let figure = words
+                .windows(2)
+                .any(|two| is_number(two[0]) && UNITS.contains(&two[1]));
+            if percent || figure {
+                typed.push(format!("{}: {line}", page.display()));
+            }
+        }
+    }
+    assert!(typed.is_empty(), "write these by a directive: {typed:#?}");
+}
+
+/// The lines of a page without what is generated.
+fn typed_lines(page: &str) -> Vec<String> {
+    let mut text = String::new();
+    let mut rest = page;
+    while let Some((before, part)) = rest.split_once("<!-- write ") {
+        text += before;
+        rest = part.split_once("<!-- end -->").map_or("", |(_, rest)| rest);
+    }
+    text += rest;
+    text.lines().map(String::from).collect()
+}
+
 /// The targets of a page's links, outside of code.
 fn links(text: &str) -> impl Iterator<Item = &str> {
     let mut in_code = false;
