@@ -78,6 +78,14 @@ pub fn lost_updates(x: Global<i32>, sum: Global<i32>) {
     sum.set(0, sum.get(0) + x.get(i));
 }
 
+/// Every lane gets the value of the lane two above, within groups of eight.
+pub fn shuffle_down(x: Global<f32>, y: Global<f32>) {
+    let i = index_1d() as usize;
+    // SAFETY: all lanes of the warp arrive.
+    let (value, _) = unsafe { warp_shuffle_down(u32::MAX, x.get(i), 2, 8) };
+    y.set(i, value);
+}
+
 /// Adds neighbours by a shuffle, but some lanes have left.
 pub fn early_exit(x: Global<i32>, y: Global<i32>) {
     let i = index_1d() as usize;

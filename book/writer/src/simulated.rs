@@ -8,6 +8,7 @@ use kernels_gpu::element::Element;
 use kernels_gpu::harris;
 use kernels_gpu::mem::{Global, Shared};
 use kernels_gpu::op::Sum;
+use kernels_gpu::warp::{all_reduce, reduce_down};
 
 /// Requests that a launch keeps.
 const KEPT: usize = 1000;
@@ -33,6 +34,9 @@ fn warp(kernel: impl Fn(Global<f32>, Global<f32>)) -> Result<Report> {
 ///
 /// If there is no drawing with this name.
 pub fn drawing(name: &str) -> Result<Request> {
+    if let Some(shuffle) = shuffle(name)? {
+        return Ok(shuffle);
+    }
     // The kernel's loads, of which the drawing shows the one with this number among those of so many lanes.
     let (report, space, lanes, at) = match name {
         "neighbours" => (warp(kernels::neighbours)?, Space::Global, 32, 0),
@@ -56,6 +60,31 @@ pub fn drawing(name: &str) -> Result<Request> {
     requests
         .nth(at)
         .with_context(|| format!("`{name}` has fewer requests"))
+}
+
+/// A shuffle, if the drawing is of one.
+fn shuffle(name: &str) -> Result<Option<Request>> {
+    let reduced = |by: unsafe fn(Sum, f32) -> f32| {
+        warp(|x, y| {
+            let lane = cuda_std::warp::lane_id() as usize;
+            // SAFETY: all lanes of the warp arrive.
+            y.set(lane, unsafe { by(Sum, x.get(lane)) });
+        })
+    };
+    let (report, at) = match name {
+        "shuffle-down" => (warp(kernels::shuffle_down)?, 0),
+        "reduce-down-16" => (reduced(reduce_down::<f32, Sum>)?, 0),
+        "reduce-down-1" => (reduced(reduce_down::<f32, Sum>)?, 4),
+        "butterfly-16" => (reduced(all_reduce::<f32, Sum>)?, 0),
+        "butterfly-1" => (reduced(all_reduce::<f32, Sum>)?, 4),
+        _ => return Ok(None),
+    };
+    let is_shuffle = |request: &Request| request.what == InstructionKind::Shuffle;
+    let mut shuffles = report.requests.into_iter().filter(is_shuffle);
+    let found = shuffles.nth(at);
+    found
+        .map(Some)
+        .with_context(|| format!("`{name}` has fewer shuffles"))
 }
 
 /// The report of a block of `reduce_1`, whose requests begin with the loads that are 8 elements apart.
@@ -186,7 +215,7 @@ pub fn finding(name: &str) -> Result<String> {
     Ok(without_addresses(&text))
 }
 
-/// The text with `0x...` for addresses; masks, of eight digits, stay.
+/// The text with `0x...` for addresses, in lines that fit on a page; masks, of eight digits, stay.
 fn without_addresses(text: &str) -> String {
     let word = |word: &str| match word.strip_prefix("0x") {
         Some(digits) if digits.trim_end_matches(&[',', ';'][..]).len() > 8 => {
@@ -198,7 +227,30 @@ fn without_addresses(text: &str) -> String {
         _ => word.to_owned(),
     };
     let line = |line: &str| line.split(' ').map(word).collect::<Vec<_>>().join(" ");
-    text.lines().map(line).collect::<Vec<_>>().join("\n")
+    text.lines()
+        .map(line)
+        .map(|line| wrapped(&line))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// The line in pieces that fit on a page.
+fn wrapped(line: &str) -> String {
+    const WIDTH: usize = 84;
+    let (mut text, mut width) = (String::new(), 0);
+    for word in line.split(' ') {
+        if width > 0 && width + 1 + word.chars().count() > WIDTH {
+            text += "\n  ";
+            width = 2;
+        } else if !text.is_empty() || width > 0 {
+            text.push(' ');
+            width += 1;
+        }
+        text += word;
+        width += word.chars().count();
+    }
+    let indent = line.len() - line.trim_start().len();
+    " ".repeat(indent) + text.trim_start()
 }
 
 #[cfg(test)]
@@ -209,6 +261,18 @@ mod tests {
     fn addresses_are_left_out() {
         let text = "at 0x7f00aa112200, mask 0xffffffff\n  end";
         assert_eq!(without_addresses(text), "at 0x..., mask 0xffffffff\n  end");
+    }
+
+    #[test]
+    fn long_lines_are_wrapped() {
+        assert_eq!(wrapped("    at a.rs:1:2"), "    at a.rs:1:2");
+        let words = vec!["lane"; 40].join(" ");
+        let text = wrapped(&words);
+        assert!(
+            text.lines().count() == 3 && text.lines().all(|line| line.len() <= 86),
+            "{text}"
+        );
+        assert_eq!(text.split_whitespace().count(), 40);
     }
 
     #[test]
@@ -224,6 +288,11 @@ mod tests {
             [4, 16, 16]
         );
         assert_eq!(drawing("every-second-lane").unwrap().active, 0x5555_5555);
+        let read = |name| drawing(name).unwrap().addresses.map(|lane| lane as u32);
+        assert_eq!(read("shuffle-down")[..8], [2, 3, 4, 5, 6, 7, 6, 7]);
+        assert_eq!(read("reduce-down-1")[..3], [1, 2, 3]);
+        assert_eq!(read("butterfly-16")[..2], [16, 17]);
+        assert_eq!(read("butterfly-1")[..2], [1, 0]);
         let shared = ["same-word", "row", "column", "padded-column"].map(cost);
         assert_eq!(shared, [1, 1, 32, 1]);
         assert_eq!(

@@ -254,12 +254,12 @@ impl Block {
         32 * w + set(warp).trailing_zeros() as usize
     }
 
-    /// Logs a barrier or a collective.
-    fn log(&self, i: usize, what: InstructionKind) {
+    /// Logs a barrier or a collective; a shuffle with the lane that it reads.
+    fn log(&self, i: usize, what: InstructionKind, source: u32) {
         let event = Event {
             site: self.site(i),
             what,
-            address: 0,
+            address: source.into(),
             size: 0,
         };
         let lane = &self.lanes[i];

@@ -129,7 +129,7 @@ impl Simulator {
         self
     }
 
-    /// Keeps the first `most` warp instructions that access memory, with the address of each lane:
+    /// Keeps the first `most` warp instructions that access memory, with the address of each lane, and shuffles:
     /// [`Report::requests`]. Also [counts](Self::count).
     ///
     /// ```

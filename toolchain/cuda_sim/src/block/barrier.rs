@@ -18,7 +18,7 @@ impl Block {
         self.arrived += 1;
         self.true_predicates += lane.value.get() as u32;
         if self.context.launch().options.count {
-            self.log(i, InstructionKind::Barrier);
+            self.log(i, InstructionKind::Barrier, 0);
         }
         let first = &self.lanes[self.first];
         let same_place = std::ptr::eq(first.location.get(), lane.location.get())

@@ -16,7 +16,11 @@ impl Block {
         if self.context.launch().options.count
             && let Some(what) = what(op)
         {
-            self.log(i, what);
+            let source = match op {
+                Collective::Shuffle(mode) => source(mode, lane.lane(), lane.operands.get()).0,
+                _ => 0,
+            };
+            self.log(i, what, source);
         }
         let mask = lane.mask.get();
         if op != Collective::ActiveMask && mask >> lane.lane() & 1 == 0 {

@@ -102,7 +102,7 @@ impl fmt::Display for InstructionKind {
 pub(crate) struct Event {
     pub site: Site,
     pub what: InstructionKind,
-    /// The address in global memory, the offset in shared memory; 0 for other events.
+    /// The address in global memory, the offset in shared memory, the source lane of a shuffle; 0 for other events.
     pub address: u64,
     /// In bytes; 0 for events without an address.
     pub size: u32,

@@ -1,6 +1,7 @@
 //! Single warp instructions with the addresses of their lanes.
 
 mod drawing;
+mod exchange;
 #[cfg(test)]
 mod tests;
 
@@ -11,7 +12,8 @@ use super::event::Instruction;
 use crate::{Site, Space};
 use std::fmt;
 
-/// One warp instruction that accesses memory: which lanes took part, and at which addresses.
+/// One warp instruction that accesses memory: which lanes took part, and at which addresses. Or a shuffle: which lane each lane
+/// reads.
 ///
 /// [`Simulator::record`](crate::Simulator::record) keeps them. [`Display`](fmt::Display) draws the request for a
 /// terminal, [`to_svg`](Self::to_svg) for a page.
@@ -21,18 +23,21 @@ pub struct Request {
     pub site: Site,
     /// The kind of instruction.
     pub what: InstructionKind,
-    /// How many bytes each lane accesses.
+    /// How many bytes each lane accesses; 0 for a shuffle.
     pub size: u32,
     /// The lanes that take part: bit `i` is lane `i`.
     pub active: u32,
-    /// The address of each lane in global memory, or its offset in shared memory; 0 for a lane that is not active.
+    /// The address of each lane in global memory, its offset in shared memory, or the lane that it reads in a shuffle; 0 for a
+    /// lane that is not active.
     pub addresses: [u64; 32],
 }
 
 impl Request {
-    /// The request, if the instruction accesses memory.
+    /// The request, if the instruction accesses memory or is a shuffle.
     pub(super) fn of(instruction: Instruction, active: u32, addresses: &[u64; 32]) -> Option<Self> {
-        instruction.what().space().map(|_| Self {
+        let what = instruction.what();
+        let is_drawn = what.space().is_some() || what == InstructionKind::Shuffle;
+        is_drawn.then(|| Self {
             site: instruction.site(),
             what: instruction.what(),
             size: instruction.size(),
@@ -41,32 +46,41 @@ impl Request {
         })
     }
 
-    /// What the memory does for it: the wavefronts of shared memory, or the 32-byte sectors of global memory.
+    /// What the memory does for it: the wavefronts of shared memory, or the 32-byte sectors of global memory; 0 for a shuffle.
     pub fn cost(&self) -> u32 {
         match self.what.space() {
+            None => 0,
             Some(Space::Shared) => wavefronts(self.active, &self.addresses, self.size).taken,
-            _ => sectors(self.active, &self.addresses, self.size),
+            Some(Space::Global) => sectors(self.active, &self.addresses, self.size),
         }
     }
 
     /// The least cost for as many lanes: that of adjacent elements from the start of a sector.
     pub fn least_cost(&self) -> u32 {
         match self.what.space() {
+            None => 0,
             Some(Space::Shared) => wavefronts(self.active, &self.addresses, self.size).ideal,
-            _ => (self.active.count_ones() * self.size).div_ceil(32),
+            Some(Space::Global) => (self.active.count_ones() * self.size).div_ceil(32),
         }
     }
 
     /// The drawing as an SVG image of its own, with a light background.
     ///
     /// For shared memory, a column is a bank and a row is a wavefront. For global memory, a row is a sector of 32
-    /// bytes. A cell holds the lane that accesses this word, with a `+` if there are more.
+    /// bytes. A cell holds the lane that accesses this word, with a `+` if there are more. For a shuffle, lines lead from
+    /// the lanes that are read to those that read them.
     pub fn to_svg(&self) -> String {
+        if self.what == InstructionKind::Shuffle {
+            return exchange::svg(self);
+        }
         drawing::svg(self)
     }
 
     /// What it does, in words: `load shared, 4 bytes, 32 lanes: 2 wavefronts; 1 is possible`.
     pub fn summary(&self) -> String {
+        if self.what == InstructionKind::Shuffle {
+            return exchange::summary(self);
+        }
         let (cost, least) = (self.cost(), self.least_cost());
         let unit = match self.what.space() {
             Some(Space::Shared) => "wavefront",
@@ -93,6 +107,9 @@ impl Request {
 
 impl fmt::Display for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&drawing::text(self))
+        f.write_str(&match self.what {
+            InstructionKind::Shuffle => exchange::text(self),
+            _ => drawing::text(self),
+        })
     }
 }

@@ -15,7 +15,7 @@ pub(crate) struct Tally {
     newest: Vec<u32>,
     /// How many requests are kept.
     keep: usize,
-    /// The first requests that access memory.
+    /// The first requests that access memory, and shuffles.
     kept: Vec<Request>,
 }
 

@@ -65,6 +65,29 @@ fn lanes_at_one_word_share_its_cell() {
 }
 
 #[test]
+fn a_shuffle_is_drawn_by_its_source_lanes() {
+    let down = || {
+        device::shuffle("shuffle", device::Shuffle::Down, u32::MAX, 7, 16, 31);
+    };
+    let report = Simulator::new().block(32).record(9).run(down).unwrap();
+    let [shuffle] = report.requests.as_slice() else {
+        panic!("{:?}", report.requests);
+    };
+    assert_eq!(
+        (shuffle.what, shuffle.cost(), shuffle.least_cost()),
+        (InstructionKind::Shuffle, 0, 0)
+    );
+    assert_eq!((shuffle.addresses[3], shuffle.addresses[20]), (19, 20));
+    let text = shuffle.to_string();
+    assert!(
+        text.starts_with("shuffle, 32 lanes: 16 read another lane\n"),
+        "{text}"
+    );
+    assert!(text.contains("\n  reads 16 17 18"), "{text}");
+    assert_eq!(shuffle.to_svg().matches("<path ").count(), 16);
+}
+
+#[test]
 fn a_launch_keeps_its_first_requests() {
     let x = crate::Buffer::from(&[1_i32; 96]);
     let load = || {
