@@ -86,7 +86,7 @@ fn walk(root: &Path, dir: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
         let relative = path.strip_prefix(root).unwrap_or(&path).to_path_buf();
         if !entry.file_type().with_context(context)?.is_dir() {
             files.push(relative);
-        } else if ![".git", "target", "dist"].contains(&&*relative.to_string_lossy()) {
+        } else if ![".git", "target", "dist", "learn"].contains(&&*relative.to_string_lossy()) {
             walk(root, &path, files)?;
         }
     }

@@ -5,7 +5,7 @@ use crate::process;
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 /// The folder of the programs, each of which checks a puzzle.
@@ -117,10 +117,19 @@ impl Folder {
                 "learn: the first check compiles the simulator, which takes up to a minute",
             );
         }
-        if !process::succeeds(&mut cargo)? {
+        // The program's path depends on the user's configuration of cargo, so cargo prints it.
+        cargo.arg("--message-format=json-render-diagnostics");
+        let built = cargo.stderr(Stdio::inherit()).output();
+        let built = built.with_context(|| format!("cannot start `{}`", process::shown(&cargo)))?;
+        let messages = String::from_utf8_lossy(&built.stdout);
+        let Some(program) = messages
+            .lines()
+            .find_map(executable)
+            .filter(|_| built.status.success())
+        else {
             return Ok(Outcome::DoesNotCompile);
-        }
-        let mut program = Command::new(target.join("debug").join(puzzle.name()));
+        };
+        let mut program = Command::new(program);
         program.current_dir(&self.path).env("RUST_BACKTRACE", "0");
         let Some(status) = limited(&mut program, self.limit)? else {
             return Ok(Outcome::Endless);
@@ -131,6 +140,16 @@ impl Folder {
             _ => Outcome::Crashed,
         })
     }
+}
+
+/// The program in a message of cargo.
+fn executable(message: &str) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct Artifact {
+        executable: Option<String>,
+    }
+    let artifact: Artifact = serde_json::from_str(message).ok()?;
+    artifact.executable
 }
 
 /// Runs a program, and kills it after `limit`; `None` if it was killed.
