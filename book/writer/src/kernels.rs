@@ -1,9 +1,12 @@
 //! The kernels that the book shows beside those of the library: a few lines each, for one idea each.
 
 use cuda_std::shared_array;
-use cuda_std::thread::{index_1d, sync_threads, thread_idx_x};
+use cuda_std::thread::{
+    block_dim_x, block_idx_x, device_fence, grid_dim_x, index_1d, sync_threads, thread_idx_x,
+};
 use cuda_std::warp::warp_shuffle_down;
 use kernels_gpu::mem::{Global, Shared};
+use kernels_gpu::op::Sum;
 
 /// Every lane loads the element after that of the lane before.
 pub fn neighbours(x: Global<f32>, y: Global<f32>) {
@@ -76,6 +79,63 @@ pub fn missing_guard(x: Global<i32>, y: Global<i32>) {
 pub fn lost_updates(x: Global<i32>, sum: Global<i32>) {
     let i = index_1d() as usize;
     sum.set(0, sum.get(0) + x.get(i));
+}
+
+/// Adds one element of each block: the last block to arrive adds the partials, `sums[1..]`, and stores `sums[0]`. A block has
+/// one thread.
+pub fn last_block(x: Global<i32>, sums: Global<i32>, count: Global<u32>) {
+    let (block, blocks) = (block_idx_x() as usize, grid_dim_x());
+    sums.set(1 + block, x.get(block));
+    device_fence();
+    let before = count.fetch_increment(0, blocks);
+    device_fence();
+    if before + 1 == blocks {
+        let mut all = 0;
+        for b in 0..blocks as usize {
+            all += sums.get(1 + b);
+        }
+        sums.set(0, all);
+    }
+}
+
+/// [`last_block`] without the fence before the count.
+pub fn missing_fence(x: Global<i32>, sums: Global<i32>, count: Global<u32>) {
+    let (block, blocks) = (block_idx_x() as usize, grid_dim_x());
+    sums.set(1 + block, x.get(block));
+    let before = count.fetch_increment(0, blocks);
+    device_fence();
+    if before + 1 == blocks {
+        let mut all = 0;
+        for b in 0..blocks as usize {
+            all += sums.get(1 + b);
+        }
+        sums.set(0, all);
+    }
+}
+
+/// Adds the floats of a block in the order in which its threads arrive.
+pub fn by_atomics(x: Global<f32>, sum: Global<f32>) {
+    sum.combine_atomic::<f32, Sum>(Sum, 0, x.get(index_1d() as usize));
+}
+
+/// Adds the floats of a block in an order that depends on their indices alone.
+pub fn by_tree(x: Global<f32>, sum: Global<f32>) {
+    // SAFETY: the array has as many elements as the block has threads.
+    let tile = unsafe { Shared::<f32>::new(shared_array![f32; 256]) };
+    let tid = thread_idx_x();
+    tile.set(tid, x.get(tid as usize));
+    sync_threads();
+    let mut s = block_dim_x() / 2;
+    while s > 0 {
+        if tid < s {
+            tile.set(tid, tile.get(tid) + tile.get(tid + s));
+        }
+        sync_threads();
+        s /= 2;
+    }
+    if tid == 0 {
+        sum.set(0, tile.get(0));
+    }
 }
 
 /// Every lane gets the value of the lane two above, within groups of eight.

@@ -11,6 +11,7 @@
 //! | `sass ENTRY FROM LINES` | machine code of a kernel, as it ran on the H200: lines from the first with the text FROM on |
 //! | `drawing NAME` | a picture of a kernel's access, drawn by the simulator |
 //! | `finding NAME` | what the simulator says of a wrong kernel |
+//! | `bits` | sums of the same floats, in several orders of the threads |
 //! | `counts KERNEL..` | what the simulator counts of a block of rungs of the ladder |
 //! | `figure RECORD ROW COLUMN`, `ratio RECORD ROW ROW COLUMN` | a number of a record's table, or the quotient of two |
 //! | `post KERNEL memory` | a figure that a post states |

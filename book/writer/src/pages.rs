@@ -164,6 +164,7 @@ impl Book {
                     .insert((*name).to_owned(), request.to_svg());
                 Ok(format!("![{}]({up}drawings/{name}.svg)", request.summary()))
             }
+            ["bits"] => simulated::bits(),
             ["finding", name] => Ok(format!("```text\n{}\n```", simulated::finding(name)?)),
             ["counts", rungs @ ..] => simulated::counts(rungs),
             ["figure", record, row, column @ ..] => {

@@ -3,7 +3,9 @@
 use crate::kernels;
 use crate::tables::markdown;
 use anyhow::{Context, Result, bail};
-use cuda_sim::{Buffer, Counters, Failure, InstructionKind, Report, Request, Simulator, Space};
+use cuda_sim::{
+    Buffer, Counters, Failure, InstructionKind, Report, Request, Schedule, Simulator, Space,
+};
 use kernels_gpu::element::Element;
 use kernels_gpu::harris;
 use kernels_gpu::mem::{Global, Shared};
@@ -184,6 +186,45 @@ pub fn counts(rungs: &[&str]) -> Result<String> {
     Ok(markdown(&head, rows))
 }
 
+/// The bits of sums of the same floats by two kernels, in several orders of the threads.
+///
+/// # Errors
+///
+/// If a launch fails.
+pub fn bits() -> Result<String> {
+    // Of very different sizes, so that each order rounds in its own way.
+    const SCALES: [f32; 7] = [0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0];
+    let x: Vec<f32> = (0..256_usize)
+        .map(|i| (i * 7919 % 997) as f32 * SCALES[i % 7])
+        .collect();
+    let x = Buffer::from(&x);
+    let orders = [
+        ("lowest thread first", Schedule::Forward),
+        ("highest first", Schedule::Reverse),
+        ("random", Schedule::Random(1)),
+        ("random again", Schedule::Random(2)),
+    ];
+    let mut rows = Vec::new();
+    for (name, schedule) in orders {
+        let mut row = vec![name.to_owned()];
+        for kernel in [kernels::by_atomics, kernels::by_tree] {
+            let sum = Buffer::from(&[0.0_f32]);
+            let launch = Simulator::new()
+                .block(THREADS)
+                .schedule(schedule)
+                .check_all();
+            launch.run(|| kernel(handle(&x), handle(&sum)))?;
+            let sum = sum.to_vec()[0];
+            row.push(format!("{sum} (`{:#010x}`)", sum.to_bits()));
+        }
+        rows.push(row);
+    }
+    Ok(markdown(
+        &["order of the threads", "`by_atomics`", "`by_tree`"],
+        rows,
+    ))
+}
+
 /// What the simulator says of a wrong kernel.
 ///
 /// # Errors
@@ -198,6 +239,11 @@ pub fn finding(name: &str) -> Result<String> {
         "missing_barrier" => launch.run(|| kernels::missing_barrier(handle(&both), handle(&y))),
         "missing_guard" => launch.run(|| kernels::missing_guard(handle(&x), handle(&y))),
         "lost_updates" => launch.run(|| kernels::lost_updates(handle(&both), handle(&y))),
+        "missing_fence" => {
+            let (sums, count) = (Buffer::uninitialised(5), Buffer::from(&[0_u32]));
+            let launch = Simulator::new().grid(4).check_all().kernel(name);
+            launch.run(|| kernels::missing_fence(handle(&both), handle(&sums), handle(&count)))
+        }
         "early_exit" => launch.run(|| kernels::early_exit(handle(&x), handle(&y))),
         _ => bail!("there is no kernel `{name}` with a bug"),
     };
@@ -278,6 +324,32 @@ mod tests {
     #[test]
     fn unknown_names_are_refused() {
         assert!(drawing("no").is_err() && counts(&["no"]).is_err() && finding("no").is_err());
+    }
+
+    #[test]
+    fn the_last_block_adds_all_partials() {
+        let x: Vec<i32> = (1..=6).collect();
+        let x = Buffer::from(&x);
+        let count = Buffer::from(&[0_u32]);
+        for schedule in [Schedule::Forward, Schedule::Reverse, Schedule::Random(3)] {
+            let sums = Buffer::uninitialised(7);
+            let launch = Simulator::new().grid(6).schedule(schedule).check_all();
+            let kernel = || kernels::last_block(handle(&x), handle(&sums), handle(&count));
+            launch.run(kernel).unwrap();
+            assert_eq!((sums.to_vec()[0], count.to_vec()[0]), (21, 0));
+        }
+    }
+
+    #[test]
+    fn only_the_sum_by_atomics_depends_on_the_order() {
+        let text = bits().unwrap();
+        let column = |at: usize| -> std::collections::BTreeSet<&str> {
+            text.lines()
+                .skip(2)
+                .filter_map(|line| line.split('|').nth(at))
+                .collect()
+        };
+        assert!(column(2).len() > 1 && column(3).len() == 1, "{text}");
     }
 
     #[test]
