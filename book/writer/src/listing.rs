@@ -5,7 +5,10 @@ use anyhow::{Context, Result, bail};
 /// What may stand before an item's name.
 const KEYWORDS: [&str; 5] = ["fn", "struct", "const", "trait", "mod"];
 
-/// The source of the item `name`, without its documentation and attributes, not indented. `impl:Name` is an implementation for
+/// Attributes that are a part of a listing.
+const SHOWN: [&str; 4] = ["#[kernel", "#[launch_bounds", "#[derive", "#[repr"];
+
+/// The source of the item `name`, not indented, without its documentation and with those attributes that a reader must see. `impl:Name` is an implementation for
 /// a type.
 ///
 /// # Errors
@@ -19,7 +22,10 @@ pub fn item(source: &str, name: &str) -> Result<String> {
         .with_context(|| format!("there is no item `{name}`"))?;
     let indent = lines[first].len() - lines[first].trim_start().len();
     let (mut depth, mut opened) = (0_i32, false);
-    let mut text = String::new();
+    let before = lines[..first].iter().rev().map(|line| line.trim_start());
+    let attributes = before.take_while(|line| line.starts_with("#["));
+    let shown = attributes.filter(|line| SHOWN.iter().any(|name| line.starts_with(name)));
+    let mut text: String = shown.map(|line| format!("{line}\n")).collect();
     for line in &lines[first..] {
         let code = line.split("//").next().unwrap_or(line);
         depth += code.matches('{').count() as i32 - code.matches('}').count() as i32;
@@ -86,6 +92,11 @@ pub unsafe fn first<T>(
     }
 }
 
+/// An entry.
+#[inline]
+#[kernel(module = a)]
+pub fn entry() {}
+
 mod inner {
     const LIMIT: u32 = 3;
 
@@ -100,6 +111,8 @@ mod inner {
         let first = item(SOURCE, "first").unwrap();
         assert!(first.starts_with("pub unsafe fn first<T>(\n"), "{first}");
         assert!(first.ends_with("        y();\n    }\n}\n"), "{first}");
+        let entry = "#[kernel(module = a)]\npub fn entry() {}\n";
+        assert_eq!(item(SOURCE, "entry").unwrap(), entry);
         assert_eq!(item(SOURCE, "LIMIT").unwrap(), "const LIMIT: u32 = 3;\n");
         assert_eq!(item(SOURCE, "second").unwrap(), "fn second() {}\n");
         let second = "impl Op<f32> for Second {\n    fn second() {}\n}\n";

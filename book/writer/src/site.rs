@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 /// The folder of the copies, in that of the pages.
 const SOURCES: &str = "source";
 
-/// Writes `book.toml`, the pages, the drawings, and every file of the repository that a page links to. Each such file is
+/// Writes `book.toml` and its style sheet, the pages, the drawings, and every file of the repository that a page links to. Each such file is
 /// copied, as text except for pictures, so that a browser shows it.
 ///
 /// # Errors
@@ -19,7 +19,9 @@ pub fn write(book: &Book, to: &Path) -> Result<()> {
     if to.exists() {
         fs::remove_dir_all(to).with_context(|| format!("cannot empty {}", to.display()))?;
     }
-    copy(&book.root().join("book/book.toml"), &to.join("book.toml"))?;
+    for file in ["book.toml", "book.css"] {
+        copy(&book.root().join("book").join(file), &to.join(file))?;
+    }
     for file in book.written()? {
         let path = file.path.strip_prefix(book.folder())?;
         let text = match path.extension().is_some_and(|extension| extension == "md") {
