@@ -94,6 +94,75 @@ fn every_term_of_the_glossary_is_linked_and_in_order() {
 }
 
 #[test]
+fn a_pages_first_use_of_a_term_links_to_the_glossary() {
+    let book = book();
+    let glossary = fs::read_to_string(book.folder().join("glossary.md")).unwrap();
+    let mut unlinked = Vec::new();
+    for page in book.pages().unwrap() {
+        if ["SUMMARY.md", "glossary.md"]
+            .iter()
+            .any(|name| page.ends_with(name))
+        {
+            continue;
+        }
+        let text = fs::read_to_string(&page).unwrap();
+        let prose = prose(&text);
+        for term in glossary
+            .lines()
+            .filter_map(|line| line.strip_prefix("### "))
+        {
+            if !text.contains(&format!("glossary.md#{})", id(term))) && is_used(&prose, term) {
+                unlinked.push(format!("{}: {term}", page.display()));
+            }
+        }
+    }
+    assert!(unlinked.is_empty(), "{unlinked:#?}");
+}
+
+/// Whether the prose has the term, or its plural, as words of their own.
+fn is_used(prose: &str, term: &str) -> bool {
+    // Names in capitals are words only as such.
+    let is_name = term.chars().all(char::is_uppercase);
+    let (prose, term) = match is_name {
+        true => (prose.to_owned(), term.to_owned()),
+        false => (prose.to_lowercase(), term.to_lowercase()),
+    };
+    let is_inside = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
+    prose.match_indices(&term).any(|(at, _)| {
+        let rest = &prose[at + term.len()..];
+        let rest = rest.strip_prefix('s').unwrap_or(rest);
+        !prose[..at].ends_with(is_inside) && !rest.starts_with(is_inside)
+    })
+}
+
+/// A page without code, headings, links, quotations and generated parts.
+fn prose(page: &str) -> String {
+    let (mut prose, mut in_code) = (String::new(), false);
+    for line in typed_lines(page) {
+        let fence = line.starts_with("```");
+        in_code ^= fence;
+        if in_code || fence || line.starts_with('#') {
+            continue;
+        }
+        let mut rest = line.as_str();
+        while let Some(at) = rest.find(['`', '"', '[']) {
+            prose += &rest[..at];
+            let inner = &rest[at + 1..];
+            let end = match &rest[at..=at] {
+                "[" => inner
+                    .find("](")
+                    .and_then(|text| Some(text + inner[text..].find(')')?)),
+                quote => inner.find(quote),
+            };
+            rest = end.map_or("", |end| &inner[end + 1..]);
+        }
+        prose += rest;
+        prose.push('\n');
+    }
+    prose
+}
+
+#[test]
 fn the_readme_counts_the_puzzles() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let count = fs::read_dir(root.join("book/puzzles/exercises"))
