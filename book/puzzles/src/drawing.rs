@@ -6,7 +6,8 @@ use std::fmt::Write;
 /// Words shown on each side of the access.
 const AROUND: usize = 3;
 
-/// Two accesses without an order, or a load of memory that nobody wrote; empty for other findings.
+/// Two accesses without an order, a load of memory that nobody wrote, an access outside an array, or the lanes of a member
+/// mask; empty for other findings.
 pub(crate) fn of(finding: &Finding) -> String {
     match (&finding.bug, finding.thread, finding.other) {
         (
@@ -28,8 +29,57 @@ pub(crate) fn of(finding: &Finding) -> String {
             &[(thread, *access)],
             "no thread has stored there before",
         ),
+        (Bug::OutOfBounds { what, .. }, ..) => outside(what).unwrap_or_default(),
+        (Bug::MaskExited { lane, mask }, ..) => {
+            members(*mask, *lane, "has exited and never arrives")
+        }
+        (Bug::MaskAbsent { lane, mask }, ..) => members(*mask, *lane, "does not exist"),
+        (Bug::ShuffleOutside { lane, mask }, ..) => {
+            members(*mask, *lane, "is read, but is no member")
+        }
+        (Bug::MaskWithoutCaller { mask }, Some(thread), _) => {
+            members(*mask, thread.lane, "calls, but is no member")
+        }
         _ => String::new(),
     }
+}
+
+/// The end of the array, for the text `element 48 of an array of 48`.
+fn outside(what: &str) -> Option<String> {
+    let (index, len) = what
+        .strip_prefix("element ")?
+        .split_once(" of an array of ")?;
+    let (index, len): (u64, u64) = (index.parse().ok()?, len.parse().ok()?);
+    let last: Vec<_> = (len.saturating_sub(4)..len)
+        .map(|i| format!("{i:>6}"))
+        .collect();
+    let (end, wide) = (
+        if len == 0 {
+            "(empty)".to_owned()
+        } else {
+            last.concat()
+        },
+        index.to_string(),
+    );
+    let gap = if index == len { "" } else { " ..." };
+    let blank = " ".repeat(2 + 8 + end.len() + 3 + gap.len());
+    Some(format!("  elements{end} |{gap} {wide}\n{blank}^ outside\n"))
+}
+
+/// The lanes of a member mask, and one that is wrong.
+fn members(mask: u32, lane: u32, remark: &str) -> String {
+    let row = |mark: &dyn Fn(u32) -> char| -> String { (0..32).map(mark).collect() };
+    let tens = row(&|lane| match lane % 10 {
+        0 => char::from(b'0' + (lane / 10) as u8),
+        _ => ' ',
+    });
+    let ones = row(&|lane| char::from(b'0' + (lane % 10) as u8));
+    let mask = row(&|lane| if mask >> lane & 1 == 1 { '#' } else { '.' });
+    let mark = row(&|at| if at == lane { '^' } else { ' ' });
+    let mark = mark.trim_end();
+    format!(
+        "  lane     {tens}\n           {ones}\n  members  {mask}\n           {mark} lane {lane} {remark}\n"
+    )
 }
 
 fn accesses(space: Space, accesses: &[(Thread, Access)], remark: &str) -> String {
@@ -119,4 +169,52 @@ pub(crate) fn outcome(states: &[State]) -> String {
         let _ = writeln!(text, "  and {left} more rows");
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_an_array() {
+        let text = outside("element 48 of an array of 48").unwrap();
+        let lines: Vec<_> = text.lines().collect();
+        assert_eq!(lines[0], "  elements    44    45    46    47 | 48");
+        assert_eq!(lines[1].find('^'), lines[0].rfind("48"), "{text}");
+        let far = outside("element 9 of an array of 2").unwrap();
+        assert!(far.starts_with("  elements     0     1 | ... 9\n"), "{far}");
+        assert!(
+            outside("element 0 of an array of 0")
+                .unwrap()
+                .contains("(empty) | 0")
+        );
+        assert_eq!(outside("4 bytes at byte 9"), None);
+    }
+
+    #[test]
+    fn the_lanes_of_a_mask() {
+        let text = members(0x0000_ffff, 20, "is read");
+        let lines: Vec<_> = text.lines().collect();
+        assert_eq!(
+            lines[2],
+            format!("  members  {}{}", "#".repeat(16), ".".repeat(16))
+        );
+        assert_eq!(lines[3].find('^'), Some(11 + 20));
+        assert!(lines[3].ends_with("^ lane 20 is read"), "{text}");
+    }
+
+    #[test]
+    fn an_outcome_begins_near_the_first_wrong_element() {
+        let mut states = vec![State::Right; 320];
+        states[100] = State::Wrong;
+        states[319] = State::NeverWritten;
+        let text = outcome(&states);
+        let rows: Vec<_> = text.lines().skip(1).collect();
+        assert!(
+            rows[0].starts_with("      64  ....")
+                && rows[1].ends_with("....x..........................."),
+            "{text}"
+        );
+        assert!(rows.last().unwrap().ends_with('?'), "{text}");
+    }
 }

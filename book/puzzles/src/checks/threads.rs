@@ -25,7 +25,7 @@ pub fn map(kernel: Map) -> Verdict {
 
 /// `y[i] = 2 * x[i]`; the last block has threads without an element.
 pub fn guard(kernel: Map) -> Verdict {
-    doubled("guard", kernel, &[1, 31, 64, 65, 1000])
+    doubled("guard", kernel, &[100, 1, 31, 64, 65, 1000])
 }
 
 /// `y[i] = 2 * x[i]`; several blocks.
