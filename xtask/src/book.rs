@@ -16,13 +16,15 @@ pub struct Args {
 }
 
 /// The kernels whose PTX the pages show.
-const ENTRIES: [&str; 6] = [
+const ENTRIES: [&str; 8] = [
     "reduce_naive_sum_i32",
     "reduce_0_sum_i32",
     "reduce_1_sum_i32",
     "reduce_2_sum_i32",
     "reduce_4_sum_i32",
     "reduce_5_x8_sum_i32",
+    "triple_in_turn_sum_i32",
+    "triple_interleaved_sum_i32",
 ];
 
 impl Args {

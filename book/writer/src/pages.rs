@@ -150,7 +150,11 @@ impl Book {
                 let file = format!("book/ptx/{entry}.ptx");
                 let text = fs::read_to_string(self.root.join(&file))
                     .with_context(|| format!("cannot read {file}"))?;
-                let code: Vec<_> = text.lines().collect();
+                // LLVM marks inline assembly by comments.
+                let code: Vec<_> = text
+                    .lines()
+                    .filter(|line| !line.trim_start().starts_with("//"))
+                    .collect();
                 let lines = listing::lines_from(&code, from, count.parse()?)?;
                 Ok(format!(
                     "```text\n{}\n```\n\nFrom [{file}](../../{up}{file}).",
