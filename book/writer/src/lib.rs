@@ -12,6 +12,7 @@
 //! | `drawing NAME` | a picture of a kernel's access, drawn by the simulator |
 //! | `finding NAME` | what the simulator says of a wrong kernel |
 //! | `bits` | sums of the same floats, in several orders of the threads |
+//! | `copies` | what the simulator counts of copies by accesses of three widths |
 //! | `counts KERNEL..` | what the simulator counts of a block of rungs of the ladder |
 //! | `figure RECORD ROW COLUMN`, `ratio RECORD ROW ROW COLUMN` | a number of a record's table, or the quotient of two |
 //! | `post KERNEL memory` | a figure that a post states |

@@ -169,6 +169,7 @@ impl Book {
                 Ok(format!("![{}]({up}drawings/{name}.svg)", request.summary()))
             }
             ["bits"] => simulated::bits(),
+            ["copies"] => simulated::copies(),
             ["finding", name] => Ok(format!("```text\n{}\n```", simulated::finding(name)?)),
             ["counts", rungs @ ..] => simulated::counts(rungs),
             ["figure", record, row, column @ ..] => {

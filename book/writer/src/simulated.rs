@@ -7,10 +7,10 @@ use cuda_sim::{
     Buffer, Counters, Failure, InstructionKind, Report, Request, Schedule, Simulator, Space,
 };
 use kernels_gpu::element::Element;
-use kernels_gpu::harris;
 use kernels_gpu::mem::{Global, Shared};
 use kernels_gpu::op::Sum;
 use kernels_gpu::warp::{all_reduce, reduce_down};
+use kernels_gpu::{copy, harris};
 
 /// Requests that a launch keeps.
 const KEPT: usize = 1000;
@@ -183,6 +183,51 @@ pub fn counts(rungs: &[&str]) -> Result<String> {
             .zip(cells)
             .for_each(|(row, cell)| row.push(cell));
     }
+    Ok(markdown(&head, rows))
+}
+
+/// What the simulator counts of copies of 4096 `i32`.
+///
+/// # Errors
+///
+/// If a launch fails.
+pub fn copies() -> Result<String> {
+    const N: usize = 4096;
+    let x = Buffer::from(&(0..N as i32).collect::<Vec<_>>());
+    type Copy = unsafe fn(Global<i32>, Global<i32>);
+    let kernels: [(&str, Copy); 3] = [
+        ("one element", copy::copy_scalar),
+        ("8 bytes", copy::copy_vec2),
+        ("16 bytes", copy::copy_vec4),
+    ];
+    let mut rows = Vec::new();
+    for (name, kernel) in kernels {
+        let y = Buffer::uninitialised(N);
+        let launch = Simulator::new().grid(4).block(128).check_all().count();
+        // SAFETY: both arrays have as many elements, and the kernels allow any grid.
+        let report = launch.run(|| unsafe { kernel(handle(&x), handle(&y)) })?;
+        if y.to_vec() != x.to_vec() {
+            bail!("a copy by {name} is wrong");
+        }
+        let counters = report.counters.context("counters are enabled")?;
+        let of = |what| counters.of(what);
+        let [loads, stores] =
+            [InstructionKind::Load, InstructionKind::Store].map(|kind| of(kind(Space::Global)));
+        rows.push(vec![
+            name.to_owned(),
+            loads.requests.to_string(),
+            stores.requests.to_string(),
+            loads.sectors.to_string(),
+            format!("{:.0}", loads.sectors_per_request()),
+        ]);
+    }
+    let head = [
+        "a thread copies",
+        "loads of a warp",
+        "stores",
+        "sectors loaded",
+        "by each load",
+    ];
     Ok(markdown(&head, rows))
 }
 

@@ -8,7 +8,8 @@
 //! In the last warp of an array there may be fewer than 32.
 //!
 //! Source: the post "Voting and Shuffling to Optimize Atomic Operations" (NVIDIA).
-//! It shifts by 32 bits for lane 0, which CUDA does not define; no shift here is by 32.
+//! In its `get_peers` a lane leaves the loop with its group; since Volta the others may not shuffle and vote without it, so
+//! here all lanes stay. Its `reduce_peers` shifts by 32 bits in lane 0, which CUDA does not define; no shift here is by 32.
 
 use super::WideKey;
 use crate::element::{Element, Shuffle};

@@ -4,8 +4,6 @@
 //! atomics of a warp go to different addresses and do not wait for each other.
 //!
 //! Source: the post "Voting and Shuffling to Optimize Atomic Operations" (NVIDIA).
-//! Its lanes without an element leave at once. Since Volta the others would wait for them; here the member mask has
-//! only the lanes with an element.
 
 use super::peers::{FindPeers, each, highest, is_last, reduce_peers};
 use super::{Task, WideKey, thread_in_grid};
