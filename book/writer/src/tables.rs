@@ -83,7 +83,8 @@ fn ladder(records: &Records, kernels: &[&str]) -> Result<String> {
 /// What the bench, Nsight Compute and the post say of some rungs, and where a warp's time goes.
 fn rung(records: &Records, kernels: &[&str]) -> Result<String> {
     let [nsight, stalls] = [records.table("nsight")?, records.table("stalls")?];
-    let mut text = ladder(records, kernels)?;
+    let mut text = String::from("Measured on an H200, all launches of a sum together:\n\n");
+    text += &ladder(records, kernels)?;
     let mut rows = Vec::new();
     for kernel in kernels {
         rows.push(vec![
