@@ -12,6 +12,7 @@
 //! | `drawing NAME` | a picture of a kernel's access, drawn by the simulator |
 //! | `finding NAME` | what the simulator says of a wrong kernel |
 //! | `bits` | sums of the same floats, in several orders of the threads |
+//! | `ranks drawing`, `ranks bits` | which subtrees of tiles several ranks combine; sums of the same floats on several ranks |
 //! | `copies` | what the simulator counts of copies by accesses of three widths |
 //! | `counts KERNEL..` | what the simulator counts of a block of rungs of the ladder |
 //! | `figure RECORD ROW COLUMN`, `ratio RECORD ROW ROW COLUMN` | a number of a record's table, or the quotient of two |
@@ -25,6 +26,7 @@ pub mod kernels;
 mod listing;
 pub mod pages;
 mod post;
+mod ranks;
 mod reading;
 pub mod records;
 mod simulated;

@@ -2,7 +2,7 @@
 
 use crate::records::{Records, SASS};
 use crate::tables::short;
-use crate::{directive, listing, post, reading, simulated, tables};
+use crate::{directive, listing, post, ranks, reading, simulated, tables};
 use anyhow::{Context, Result, bail};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -126,6 +126,12 @@ impl Book {
         format!("[{title}](../../{up}benches/records/{file}).")
     }
 
+    /// A link to a drawing, which is written too.
+    fn drawing(&self, up: &str, name: &str, svg: String, summary: &str) -> String {
+        self.drawings.borrow_mut().insert(name.to_owned(), svg);
+        format!("![{summary}]({up}drawings/{name}.svg)")
+    }
+
     /// The part for these words, in a page this many folders below the book's.
     fn write(&self, words: &[&str], depth: usize) -> Result<String> {
         let up = "../".repeat(depth);
@@ -163,11 +169,12 @@ impl Book {
             }
             ["drawing", name] => {
                 let request = simulated::drawing(name)?;
-                self.drawings
-                    .borrow_mut()
-                    .insert((*name).to_owned(), request.to_svg());
-                Ok(format!("![{}]({up}drawings/{name}.svg)", request.summary()))
+                Ok(self.drawing(&up, name, request.to_svg(), &request.summary()))
             }
+            ["ranks", "drawing"] => {
+                Ok(self.drawing(&up, "ranks", ranks::drawing(), ranks::SUMMARY))
+            }
+            ["ranks", "bits"] => ranks::bits(),
             ["bits"] => simulated::bits(),
             ["copies"] => simulated::copies(),
             ["finding", name] => Ok(format!("```text\n{}\n```", simulated::finding(name)?)),

@@ -6,9 +6,12 @@ use anyhow::{Context, Result, bail};
 use cuda_sim::{
     Buffer, Counters, Failure, InstructionKind, Report, Request, Schedule, Simulator, Space,
 };
+use cuda_std::thread::block_idx_x;
+use cuda_std::warp::lane_id;
 use kernels_gpu::element::Element;
 use kernels_gpu::mem::{Global, Shared};
 use kernels_gpu::op::Sum;
+use kernels_gpu::tile::{items_of_tile, reduce_tile};
 use kernels_gpu::warp::{all_reduce, reduce_down};
 use kernels_gpu::{copy, harris};
 
@@ -68,7 +71,7 @@ pub fn drawing(name: &str) -> Result<Request> {
 fn shuffle(name: &str) -> Result<Option<Request>> {
     let reduced = |by: unsafe fn(Sum, f32) -> f32| {
         warp(|x, y| {
-            let lane = cuda_std::warp::lane_id() as usize;
+            let lane = lane_id() as usize;
             // SAFETY: all lanes of the warp arrive.
             y.set(lane, unsafe { by(Sum, x.get(lane)) });
         })
@@ -231,18 +234,45 @@ pub fn copies() -> Result<String> {
     Ok(markdown(&head, rows))
 }
 
+/// Floats of very different sizes, so that each order of their additions rounds in its own way.
+fn floats(n: usize) -> Vec<f32> {
+    const SCALES: [f32; 7] = [0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0];
+    let float = |i: usize| (i * 7919 % 997) as f32 * SCALES[i % 7];
+    (0..n).map(float).collect()
+}
+
+/// The library's sums of the first tiles of an array of floats.
+///
+/// # Errors
+///
+/// If the simulator finds something.
+pub fn tile_sums(tiles: usize) -> Result<Vec<f32>> {
+    let mut x = floats(tiles * items_of_tile::<f32>());
+    // Some cancel, so that the tiles' sums are of different sizes too.
+    for x in x.iter_mut().step_by(2) {
+        *x = -*x;
+    }
+    let x = Buffer::from(&x);
+    let sums = Buffer::uninitialised(tiles);
+    let launch = Simulator::new().grid(tiles as u32).block(32).check_all();
+    launch.run(|| {
+        let tile = block_idx_x() as usize;
+        // SAFETY: all lanes of the warp arrive, with the tile of their block.
+        let sum = unsafe { reduce_tile::<f32, Sum, 4, 4>(Sum, handle(&x), tile) };
+        if lane_id() == 0 {
+            handle(&sums).set(tile, sum);
+        }
+    })?;
+    Ok(sums.to_vec())
+}
+
 /// The bits of sums of the same floats by two kernels, in several orders of the threads.
 ///
 /// # Errors
 ///
 /// If a launch fails.
 pub fn bits() -> Result<String> {
-    // Of very different sizes, so that each order rounds in its own way.
-    const SCALES: [f32; 7] = [0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0];
-    let x: Vec<f32> = (0..256_usize)
-        .map(|i| (i * 7919 % 997) as f32 * SCALES[i % 7])
-        .collect();
-    let x = Buffer::from(&x);
+    let x = Buffer::from(&floats(THREADS as usize));
     let orders = [
         ("lowest thread first", Schedule::Forward),
         ("highest first", Schedule::Reverse),
