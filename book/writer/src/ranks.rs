@@ -138,7 +138,7 @@ pub fn bits() -> Result<String> {
 }
 
 /// The tiles of the array in the drawing and in the table.
-const TILES: usize = 10;
+const TILES: usize = 14;
 
 /// The ranks in the drawing.
 const RANKS: usize = 3;
@@ -146,25 +146,26 @@ const RANKS: usize = 3;
 /// The hue of each rank.
 const HUES: [u32; RANKS] = [204, 28, 145];
 
-/// The pixels between adjacent tiles, and between levels.
-const STEP: usize = 60;
+/// The pixels between adjacent tiles: few, so that a phone shows all of them.
+const STEP: usize = 24;
+
+/// The pixels between levels.
+const LEVEL: usize = 44;
 
 /// Where the tiles' row begins.
-const TOP: usize = 62;
+const TOP: usize = 56;
 
 /// What the drawing shows.
-pub const SUMMARY: &str = "the tree of 10 tiles on 3 ranks, with the 6 partials that are gathered";
+pub const SUMMARY: &str = "the tree of 14 tiles on 3 ranks, with the 6 partials that are gathered";
 
 /// The tree of tiles, with the ranks' subtrees in their colours.
 pub fn drawing() -> String {
     let whole = Subtree::whole(TILES);
-    let (width, height) = (
-        TILES * STEP + 20,
-        TOP + STEP * (whole.level as usize + 1) + 20,
-    );
+    let width = TILES * STEP + 20;
+    let height = TOP + LEVEL * whole.level as usize + 20;
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
-         font-family=\"sans-serif\" font-size=\"16\" text-anchor=\"middle\">\n<title>{SUMMARY}</title>\n\
+         font-family=\"sans-serif\" font-size=\"13\" text-anchor=\"middle\">\n<title>{SUMMARY}</title>\n\
          <rect width=\"{width}\" height=\"{height}\" rx=\"4\" fill=\"#fdfdfb\"/>\n"
     );
     let mut lines = String::new();
@@ -172,12 +173,12 @@ pub fn drawing() -> String {
     let mut owners = vec![];
     for (rank, own) in shares(TILES, RANKS).enumerate() {
         let hue = HUES[rank];
-        let (left, right) = (own.start * STEP + 14, own.end * STEP + 6);
+        let (left, right) = (own.start * STEP + 13, own.end * STEP + 7);
         let middle = left.midpoint(right);
         let _ = writeln!(
             svg,
-            "<text x=\"{middle}\" y=\"24\" fill=\"#222\">rank {rank}</text>\
-             <path d=\"M{left} 32H{right}\" stroke=\"hsl({hue} 60% 40%)\" stroke-width=\"3\"/>"
+            "<text x=\"{middle}\" y=\"22\" fill=\"#222\">rank {rank}</text>\
+             <path d=\"M{left} 30H{right}\" stroke=\"hsl({hue} 60% 40%)\" stroke-width=\"3\"/>"
         );
         let mut parts = vec![];
         whole.parts_of(&own, &mut parts);
@@ -194,7 +195,7 @@ fn position(tree: Subtree) -> (usize, usize) {
         Some([left, right]) if right.tiles().is_empty() => position(left).0,
         Some([left, right]) => position(left).0.midpoint(position(right).0),
     };
-    (x, TOP + STEP * tree.level as usize)
+    (x, TOP + LEVEL * tree.level as usize)
 }
 
 /// Draws a subtree, which is inside a rank's if `hue` is its colour.
@@ -220,13 +221,13 @@ fn draw(
     };
     let mark = match tree.halves() {
         None => {
-            let (left, top, tile) = (x - 20, y - 16, tree.start);
+            let (left, top, tile) = (x - 10, y - 14, tree.start);
             let fill = own_hue.unwrap_or_default();
-            let stroke = if is_partial { 5 } else { 1 };
+            let stroke = if is_partial { 3 } else { 1 };
             format!(
-                "<rect x=\"{left}\" y=\"{top}\" width=\"40\" height=\"32\" rx=\"3\" fill=\"hsl({fill} 60% 90%)\" \
+                "<rect x=\"{left}\" y=\"{top}\" width=\"20\" height=\"28\" rx=\"3\" fill=\"hsl({fill} 60% 90%)\" \
                  stroke=\"{colour}\" stroke-width=\"{stroke}\"/><text x=\"{x}\" y=\"{}\" fill=\"#222\">{tile}</text>",
-                y + 6
+                y + 5
             )
         }
         // A value without a neighbour is passed on.
@@ -242,9 +243,9 @@ fn draw(
                 draw(half, own_hue, owners, lines, marks);
             }
             let circle = match (is_partial, own_hue) {
-                (true, _) => format!("r=\"10\" fill=\"{colour}\""),
-                (_, Some(_)) => format!("r=\"5\" fill=\"{colour}\""),
-                _ => format!("r=\"7\" fill=\"#fdfdfb\" stroke=\"{colour}\" stroke-width=\"2\""),
+                (true, _) => format!("r=\"8\" fill=\"{colour}\""),
+                (_, Some(_)) => format!("r=\"4\" fill=\"{colour}\""),
+                _ => format!("r=\"6\" fill=\"#fdfdfb\" stroke=\"{colour}\" stroke-width=\"2\""),
             };
             format!("<circle cx=\"{x}\" cy=\"{y}\" {circle}/>")
         }
@@ -306,7 +307,7 @@ mod tests {
     #[test]
     fn the_drawing_has_every_partial() {
         let svg = drawing();
-        let (thick, large) = ("stroke-width=\"5\"", "r=\"10\"");
+        let (thick, large) = ("stroke-width=\"3\"/><text", "r=\"8\"");
         let partials = svg.matches(thick).count() + svg.matches(large).count();
         assert_eq!(partials, 6, "{SUMMARY}");
         assert_eq!(svg.matches("<rect x=").count(), TILES);
