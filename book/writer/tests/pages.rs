@@ -176,6 +176,29 @@ fn the_readme_counts_the_puzzles() {
 }
 
 #[test]
+fn every_option_of_build_scripts_is_explained() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let page = fs::read_to_string(root.join("book/src/build-script.md")).unwrap();
+    let mut options = 0;
+    for file in [
+        "host/embed/src/lib.rs",
+        "toolchain/cuda_builder/src/builder.rs",
+    ] {
+        let source = fs::read_to_string(root.join(file)).unwrap();
+        // An option takes the builder and returns it.
+        let names = source.lines().filter_map(|line| {
+            let (name, rest) = line.trim().strip_prefix("pub fn ")?.split_once('(')?;
+            (rest.contains("self, ") && rest.ends_with("-> Self {")).then_some(name)
+        });
+        for name in names {
+            assert!(page.contains(&format!("`{name}`")), "{file}: {name}");
+            options += 1;
+        }
+    }
+    assert!(options > 20, "{options} options");
+}
+
+#[test]
 fn every_figure_is_written_from_a_record() {
     const UNITS: [&str; 7] = ["ms", "µs", "ns", "GB/s", "TB/s", "%", "cycles"];
     let mut typed = Vec::new();
