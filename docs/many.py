@@ -7,9 +7,10 @@ A call of P ranks on n elements of 4 bytes, in microseconds:
     time(n, P) = launch + 4 n / P / bandwidth + gather(P)
     gather(P)  = first + step * log2(P)       within a node, up to 8 GPUs
                + network * log2(nodes)        between nodes
+               + P * (1 KiB / link + combine) what each rank receives and combines
 
 `launch` and `bandwidth` are fitted to the calls on one GPU, by least squares of the relative error; `first + step` is the gather
-that was measured on 2 GPUs. What two GPUs of one host cannot tell is assumed, and marked so: the share of `step`, and `network`.
+that was measured on 2 GPUs. What two GPUs of one host cannot tell is assumed: `step`, `network`, `link` and `combine`, below.
 """
 
 import json
@@ -20,6 +21,8 @@ import sys
 # way through the host's adapters.
 STEP_US = 2.5
 NETWORK_US = 8.0
+LINK = 25e3  # bytes per us: a network adapter of 200 Gb/s
+COMBINE_US = 0.1  # reading a message of 1 KiB and combining a few partials on one core
 GPUS_OF_NODE = 8
 
 
@@ -43,7 +46,18 @@ def gather(ranks, measured):
         return 0.0
     inside = min(ranks, GPUS_OF_NODE)
     nodes = ranks / inside
-    return measured + STEP_US * (math.log2(inside) - 1) + NETWORK_US * math.log2(nodes)
+    steps = STEP_US * (math.log2(inside) - 1) + NETWORK_US * math.log2(nodes)
+    return measured + steps + (ranks - 2) * (1024 / LINK + COMBINE_US)
+
+
+def gather_by_node(ranks, measured):
+    """The same in two steps: in each node, whose first rank joins the partials, then between these ranks, and back."""
+    inside = min(ranks, GPUS_OF_NODE)
+    nodes = ranks / inside
+    if nodes == 1:
+        return gather(ranks, measured)
+    between = NETWORK_US * math.log2(nodes) + nodes * (1024 / LINK + COMBINE_US)
+    return gather(inside, measured) + between + measured
 
 
 def main(files):
@@ -63,8 +77,8 @@ def main(files):
                 one = launch + 4 * row["n"] / bandwidth
                 two = launch + 4 * row["n"] / ranks / bandwidth + gather(ranks, measured)
                 print(f"| 2^{math.log2(row['n']):g} | {row['one_us']:.1f} | {one:.1f} | {row['all_us']:.1f} | {two:.1f} |")
-            print("\n| ranks | gather, us | 2^33: us | speed-up | 2^40: us | efficiency |")
-            print("|---|---|---|---|---|---|")
+            print("\n| ranks | gather, us | by node, us | 2^33: us | speed-up | 2^40: us | efficiency |")
+            print("|---|---|---|---|---|---|---|")
             for exponent in [1, 3, 4, 6, 8, 10, 12]:
                 ranks_here = 2**exponent
                 times = []
@@ -73,7 +87,8 @@ def main(files):
                 speed = (launch + 4 * 2**33 / bandwidth) / times[0]
                 efficiency = (launch + 4 * 2**40 / bandwidth) / times[1] / ranks_here
                 print(
-                    f"| {ranks_here} | {gather(ranks_here, measured):.0f} | {times[0]:.0f} | {speed:.1f} "
+                    f"| {ranks_here} | {gather(ranks_here, measured):.0f} "
+                    f"| {gather_by_node(ranks_here, measured):.0f} | {times[0]:.0f} | {speed:.1f} "
                     f"| {times[1]:.0f} | {100 * efficiency:.0f} % |"
                 )
             print()

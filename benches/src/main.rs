@@ -6,7 +6,7 @@
 //! warpfold-bench profile --ladder --out profile
 //! warpfold-bench accuracy --most 2^25 --out accuracy
 //! warpfold-bench segments --peers --json segments.json
-//! torchrun --nproc-per-node 2 --no-python warpfold-bench many --n 2^28,2^33 --json many.json
+//! torchrun --nproc-per-node 2 --no-python sh -c "warpfold-bench many --n 2^28,2^33 --json many.json"
 //! ```
 //!
 //! One binary for every machine: without a CUDA device it prints a note and measures the CPU.

@@ -2,13 +2,17 @@
 
 mod library;
 
+use std::collections::HashSet;
+use std::ffi::c_void;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::panic::resume_unwind;
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::TIME_LIMIT;
 use super::communicator::{Communicator, check_ranks};
+use super::message::BLOCK;
 use super::watch::Watch;
 use crate::backend::Queue;
 use crate::device::Device;
@@ -72,12 +76,22 @@ pub struct Nccl {
 /// The communicator of NCCL, and memory for messages.
 struct Comm {
     library: &'static Library,
-    handle: Handle,
+    /// `None` after an abort.
+    handle: Option<Handle>,
     staging: Option<Staging>,
+    /// The numbers of bytes that have been gathered: NCCL connects the ranks for a way of moving bytes when it first takes it,
+    /// and a call that connects waits for them.
+    connected: HashSet<usize>,
 }
 
-// SAFETY: NCCL's communicators may be used from any thread, one at a time; `Nccl` has it behind a lock.
-unsafe impl Send for Comm {}
+impl Comm {
+    fn abort(&mut self) {
+        if let Some(handle) = self.handle.take() {
+            // SAFETY: it is alive, and no longer in `self`.
+            unsafe { self.library.abort(handle) };
+        }
+    }
+}
 
 /// Messages on the GPU, and where they are copied from and to on the host.
 struct Staging {
@@ -184,23 +198,52 @@ impl Nccl {
             _ => return Err(Error::NeedsGpu { what }),
         };
         let library = library()?;
-        // NCCL takes the device whose context is current.
-        queue.gpu().enter()?;
-        let comm = Comm {
-            library,
-            handle: library.init(id.0, rank, size)?,
-            staging: None,
-        };
         let nccl = Self {
             rank,
             size,
             limit,
             queue,
-            comm: Mutex::new(Some(comm)),
+            comm: Mutex::new(None),
             watch,
         };
-        nccl.with(|comm| nccl.settle(comm, "ncclCommInitRankConfig"))?;
+        let handle = nccl.init(library, id.0)?;
+        let comm = Comm {
+            library,
+            handle: Some(handle),
+            staging: None,
+            connected: HashSet::new(),
+        };
+        *nccl.comm.lock().unwrap_or_else(PoisonError::into_inner) = Some(comm);
+        // So that the ranks are connected for the messages of most calls.
+        nccl.all_gather(&[0; BLOCK])?;
         Ok(nccl)
+    }
+
+    /// Makes the communicator, on a thread of its own: it waits for the other ranks without a limit.
+    fn init(&self, library: &'static Library, id: Id) -> Result<Handle, Error> {
+        const CALL: &str = "ncclCommInitRank";
+        let (rank, size, gpu) = (self.rank, self.size, Arc::clone(self.queue.gpu()));
+        let (sender, receiver) = mpsc::channel();
+        thread::spawn(move || {
+            // NCCL takes the device whose context is current.
+            let made = gpu.enter().and_then(|()| Ok(library.init(id, rank, size)?));
+            if let Err(mpsc::SendError(Ok(late))) = sender.send(made) {
+                // SAFETY: it is alive, and nobody has it.
+                unsafe { library.abort(late) };
+            }
+        });
+        let mut made = None;
+        self.wait(CALL, || {
+            made = match receiver.try_recv() {
+                Ok(result) => Some(result),
+                Err(mpsc::TryRecvError::Empty) => None,
+                Err(mpsc::TryRecvError::Disconnected) => {
+                    Some(Err(Error::other("the thread has panicked")))
+                }
+            };
+            Ok(made.is_some())
+        })?;
+        made.expect("the wait ends when it is there")
     }
 
     /// The same rank, which waits at most this long for others.
@@ -223,18 +266,30 @@ impl Nccl {
         self.queue.gpu().enter()?;
         let result = call(comm);
         if result.is_err() {
-            let comm = guard.take().expect("it was there");
-            // SAFETY: it is alive, and no longer in `self`.
-            unsafe { comm.library.abort(comm.handle) };
+            comm.abort();
+            *guard = None;
         }
         result
     }
 
-    /// Waits until the calls so far have been enqueued, which may take long: NCCL connects ranks when they first need it.
-    fn settle(&self, comm: &Comm, call: &'static str) -> Result<(), Error> {
-        self.wait(call, || {
-            // SAFETY: the communicator is alive (`with`).
-            Ok(unsafe { comm.library.is_settled(call, comm.handle) }?)
+    /// Makes a call of NCCL that may wait for other ranks, on a thread of its own. At the limit the communicator is aborted,
+    /// which ends the call.
+    fn connect(
+        &self,
+        comm: &mut Comm,
+        call: &'static str,
+        run: impl FnOnce(&'static Library, Handle) -> Result<(), RanksError> + Send,
+    ) -> Result<(), Error> {
+        let (library, handle) = (comm.library, comm.handle.expect("`with` has checked it"));
+        let gpu = self.queue.gpu();
+        thread::scope(|scope| {
+            let thread = scope.spawn(move || gpu.enter().and_then(|()| Ok(run(library, handle)?)));
+            let waited = self.wait(call, || Ok(thread.is_finished()));
+            if waited.is_err() {
+                comm.abort();
+            }
+            let done = thread.join().unwrap_or_else(|panic| resume_unwind(panic));
+            waited.and(done)
         })
     }
 
@@ -246,9 +301,11 @@ impl Nccl {
                 return Ok(true);
             }
             queries += 1;
-            if queries.is_multiple_of(64) {
-                // SAFETY: the communicator is alive (`with`).
-                unsafe { comm.library.is_settled(call, comm.handle) }?;
+            if queries.is_multiple_of(64)
+                && let Some(handle) = comm.handle
+            {
+                // SAFETY: the communicator is alive until it is taken from there.
+                unsafe { comm.library.check_enqueued(call, handle) }?;
             }
             Ok(false)
         })
@@ -354,23 +411,32 @@ impl Communicator for Nccl {
 
     fn all_gather(&self, bytes: &[u8]) -> Result<Vec<u8>, Error> {
         const CALL: &str = "ncclAllGather";
-        let (n, stream) = (bytes.len(), self.queue.handle());
+        let n = bytes.len();
         if n == 0 {
             return Ok(vec![]);
         }
         self.with(|comm| {
             let (first, all) = (n.next_multiple_of(ALIGNMENT), n * self.size);
-            let (library, handle) = (comm.library, comm.handle);
             let staging = self.staging(comm, first + all)?;
             staging.host()[..n].copy_from_slice(bytes);
             staging.send(&self.queue, 0, n)?;
-            let address = staging.device.address();
-            // SAFETY: the communicator is alive and the context current (`with`). Both parts are in the staging memory,
-            // which only this call uses until it has waited.
-            unsafe {
-                library.all_gather(handle, address, address + first as u64, n, stream.cast())
-            }?;
-            self.settle(comm, CALL)?;
+            let (from, to) = (
+                staging.device.address(),
+                staging.device.address() + first as u64,
+            );
+            let stream = self.queue.handle() as usize;
+            let gather = |library: &'static Library, handle| {
+                // SAFETY: the communicator is alive (`with`) and the context current (there and in `connect`). Both parts are
+                // in the staging memory, which only this call uses until it has waited.
+                unsafe { library.all_gather(handle, from, to, n, stream as *mut c_void) }
+            };
+            match comm.connected.contains(&n) {
+                true => gather(comm.library, comm.handle.expect("`with` has checked it"))?,
+                false => {
+                    self.connect(comm, CALL, gather)?;
+                    comm.connected.insert(n);
+                }
+            }
             let staging = self.staging(comm, first + all)?;
             staging.receive(&self.queue, first, all)?;
             self.finish(comm, CALL)?;
@@ -409,7 +475,6 @@ impl Communicator for Nccl {
         }
         let sent_bytes = received.first().map_or(end, |(_, at, _)| *at);
         self.with(|comm| {
-            let (library, handle) = (comm.library, comm.handle);
             let staging = self.staging(comm, end)?;
             for ((_, at, n), (_, bytes)) in sent.iter().zip(sends) {
                 staging.host()[*at..at + n].copy_from_slice(bytes);
@@ -425,10 +490,12 @@ impl Communicator for Nccl {
                     .collect()
             };
             let (sent, to) = (on_device(&sent), on_device(&received));
-            // SAFETY: the communicator is alive and the context current (`with`). The messages are in the staging memory,
-            // which only this call uses until it has waited.
-            unsafe { library.exchange(handle, &sent, &to, self.queue.handle().cast()) }?;
-            self.settle(comm, CALL)?;
+            let stream = self.queue.handle() as usize;
+            self.connect(comm, CALL, |library, handle| {
+                // SAFETY: the communicator is alive and the context current (`connect`). The messages are in the staging
+                // memory, which only this call uses until it has waited.
+                unsafe { library.exchange(handle, &sent, &to, stream as *mut c_void) }
+            })?;
             if end > sent_bytes {
                 let staging = self.staging(comm, end)?;
                 staging.receive(&self.queue, sent_bytes, end - sent_bytes)?;
@@ -458,27 +525,23 @@ impl fmt::Debug for Nccl {
 impl Drop for Nccl {
     fn drop(&mut self) {
         let guard = self.comm.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let Some(comm) = guard.take() else {
+        let Some(mut comm) = guard.take() else {
             return;
         };
         let (library, handle) = (comm.library, comm.handle);
-        let entered = self.queue.gpu().enter().is_ok();
-        // SAFETY: the communicator is alive.
-        let mut ends = entered && unsafe { library.finalize(handle) }.is_ok();
-        let deadline = Instant::now() + END;
-        while ends {
-            // SAFETY: the communicator is alive until it is destroyed.
-            match unsafe { library.is_settled("ncclCommFinalize", handle) } {
-                Ok(true) => break,
-                Ok(false) if Instant::now() < deadline => thread::sleep(Duration::from_micros(200)),
-                _ => ends = false,
-            }
-        }
-        match ends {
-            // SAFETY: it is alive, finalized, and not used again.
-            true => unsafe { library.destroy(handle) },
-            // SAFETY: it is alive and not used again.
-            false => unsafe { library.abort(handle) },
+        let gpu = Arc::clone(self.queue.gpu());
+        let (sender, receiver) = mpsc::channel();
+        thread::spawn(move || {
+            let ended = handle.is_some_and(|handle| {
+                // SAFETY: the communicator is alive: it is not used again, or aborted below if this fails.
+                gpu.enter().is_ok() && unsafe { library.end(handle) }.is_ok()
+            });
+            let _ = sender.send(ended);
+        });
+        match receiver.recv_timeout(END) {
+            Ok(true) => comm.handle = None,
+            // Also ends the wait of the thread.
+            Ok(false) | Err(_) => comm.abort(),
         }
     }
 }

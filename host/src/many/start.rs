@@ -12,7 +12,7 @@
 
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -64,17 +64,18 @@ pub(super) fn meet(
     };
     let met = match launch.rank {
         0 => {
+            let listen = |address: IpAddr| TcpListener::bind((address, *port));
             let is_local = host == "127.0.0.1" || host == "localhost";
-            let address = if is_local {
-                Ipv4Addr::LOCALHOST
-            } else {
-                Ipv4Addr::UNSPECIFIED
+            let listener = match is_local {
+                true => listen(Ipv4Addr::LOCALHOST.into()),
+                // Also for ranks that connect by the fourth version; without the sixth, only for them.
+                false => listen(Ipv6Addr::UNSPECIFIED.into())
+                    .or_else(|_| listen(Ipv4Addr::UNSPECIFIED.into())),
             };
-            let listener =
-                TcpListener::bind((address, *port)).map_err(|error| StartError::Listen {
-                    port: *port,
-                    reason: error.to_string(),
-                })?;
+            let listener = listener.map_err(|error| StartError::Listen {
+                port: *port,
+                reason: error.to_string(),
+            })?;
             gather(&listener, hello, launch.limit, message)
         }
         _ => join(&hello, host, *port, launch.limit),

@@ -12,7 +12,7 @@ const NAMES: [&str; 2] = ["libnccl.so.2", "libnccl.so"];
 /// The variable with another file.
 const VARIABLE: &str = "WARPFOLD_NCCL";
 
-/// The first version whose calls need not wait: 2.14.
+/// The first version with all functions below: 2.14.
 const OLDEST: c_int = 21_400;
 
 /// `ncclUniqueId`.
@@ -21,40 +21,20 @@ const OLDEST: c_int = 21_400;
 pub(super) struct Id(pub(super) [u8; 128]);
 
 /// `ncclComm_t`.
-pub(super) type Handle = *mut c_void;
+#[derive(Clone, Copy)]
+pub(super) struct Handle(*mut c_void);
 
-/// `ncclConfig_t` of version 2.14; later versions have more fields, and read as many as the size says.
-#[repr(C)]
-pub(super) struct Config {
-    size: usize,
-    magic: u32,
-    version: u32,
-    blocking: c_int,
-    /// The next field of later versions, which they do not read because of the version.
-    unused: c_int,
-}
-
-impl Config {
-    /// Calls that do not wait.
-    pub(super) fn new() -> Self {
-        Self {
-            size: size_of::<Self>(),
-            magic: 0xcafe_beef,
-            version: OLDEST as u32,
-            blocking: 0,
-            unused: c_int::MIN,
-        }
-    }
-}
+// SAFETY: NCCL's communicators may be used from any thread, one at a time; only an abort may come from another thread meanwhile.
+unsafe impl Send for Handle {}
 
 /// `ncclUint8`.
 const BYTES: c_int = 1;
 
 /// `ncclSuccess`.
-pub(super) const SUCCESS: c_int = 0;
+const SUCCESS: c_int = 0;
 
 /// `ncclInProgress`.
-pub(super) const IN_PROGRESS: c_int = 7;
+const IN_PROGRESS: c_int = 7;
 
 /// Declares the functions with their C types, and looks all of them up.
 macro_rules! functions {
@@ -64,7 +44,7 @@ macro_rules! functions {
         struct Functions {
             $($name: unsafe extern "C" fn($($argument),*) -> c_int,)*
             GetErrorString: unsafe extern "C" fn(c_int) -> *const c_char,
-            GetLastError: unsafe extern "C" fn(Handle) -> *const c_char,
+            GetLastError: unsafe extern "C" fn(*mut c_void) -> *const c_char,
         }
 
         impl Functions {
@@ -87,14 +67,14 @@ macro_rules! functions {
 
 functions! {
     GetUniqueId(*mut Id);
-    CommInitRankConfig(*mut Handle, c_int, Id, c_int, *mut Config);
-    CommFinalize(Handle);
-    CommDestroy(Handle);
-    CommAbort(Handle);
-    CommGetAsyncError(Handle, *mut c_int);
-    AllGather(*const c_void, *mut c_void, usize, c_int, Handle, *mut c_void);
-    Send(*const c_void, usize, c_int, c_int, Handle, *mut c_void);
-    Recv(*mut c_void, usize, c_int, c_int, Handle, *mut c_void);
+    CommInitRank(*mut *mut c_void, c_int, Id, c_int);
+    CommFinalize(*mut c_void);
+    CommDestroy(*mut c_void);
+    CommAbort(*mut c_void);
+    CommGetAsyncError(*mut c_void, *mut c_int);
+    AllGather(*const c_void, *mut c_void, usize, c_int, *mut c_void, *mut c_void);
+    Send(*const c_void, usize, c_int, c_int, *mut c_void, *mut c_void);
+    Recv(*mut c_void, usize, c_int, c_int, *mut c_void, *mut c_void);
     GroupStart();
     GroupEnd();
 }
@@ -170,7 +150,7 @@ impl Library {
     }
 
     /// An error unless the call succeeded or goes on.
-    fn check(&self, call: &'static str, comm: Handle, code: c_int) -> Result<(), RanksError> {
+    fn check(&self, call: &'static str, comm: *mut c_void, code: c_int) -> Result<(), RanksError> {
         if matches!(code, SUCCESS | IN_PROGRESS) {
             return Ok(());
         }
@@ -196,40 +176,31 @@ impl Library {
         Ok(id)
     }
 
-    /// Begins to make a communicator of the device whose context is current.
+    /// Makes a communicator of the device whose context is current; waits for all other ranks.
     pub(super) fn init(&self, id: Id, rank: usize, size: usize) -> Result<Handle, RanksError> {
         let mut comm = std::ptr::null_mut();
-        let mut config = Config::new();
-        // SAFETY: `comm` can store a handle; NCCL copies the configuration.
-        let code = unsafe {
-            (self.functions.CommInitRankConfig)(
-                &mut comm,
-                size as c_int,
-                id,
-                rank as c_int,
-                &mut config,
-            )
-        };
-        self.check("ncclCommInitRankConfig", comm, code)?;
-        Ok(comm)
+        // SAFETY: `comm` can store a handle.
+        let code =
+            unsafe { (self.functions.CommInitRank)(&mut comm, size as c_int, id, rank as c_int) };
+        self.check("ncclCommInitRank", comm, code)?;
+        Ok(Handle(comm))
     }
 
-    /// Whether the calls so far have been enqueued; an error if one of them failed.
+    /// An error if a call that was enqueued has failed meanwhile.
     ///
     /// # Safety
     ///
     /// The communicator is alive.
-    pub(super) unsafe fn is_settled(
+    pub(super) unsafe fn check_enqueued(
         &self,
         call: &'static str,
         comm: Handle,
-    ) -> Result<bool, RanksError> {
+    ) -> Result<(), RanksError> {
         let mut state = SUCCESS;
         // SAFETY: the caller's contract; `state` can store a code.
-        let code = unsafe { (self.functions.CommGetAsyncError)(comm, &mut state) };
-        self.check("ncclCommGetAsyncError", comm, code)?;
-        self.check(call, comm, state)?;
-        Ok(state == SUCCESS)
+        let code = unsafe { (self.functions.CommGetAsyncError)(comm.0, &mut state) };
+        self.check("ncclCommGetAsyncError", comm.0, code)?;
+        self.check(call, comm.0, state)
     }
 
     /// Enqueues a gather of `bytes` bytes of each rank.
@@ -248,8 +219,8 @@ impl Library {
     ) -> Result<(), RanksError> {
         // SAFETY: the caller's contract.
         let code =
-            unsafe { (self.functions.AllGather)(at(from), at(to), bytes, BYTES, comm, stream) };
-        self.check("ncclAllGather", comm, code)
+            unsafe { (self.functions.AllGather)(at(from), at(to), bytes, BYTES, comm.0, stream) };
+        self.check("ncclAllGather", comm.0, code)
     }
 
     /// Enqueues sends and receives at once: each is a rank, an address and a number of bytes.
@@ -267,54 +238,47 @@ impl Library {
         let functions = &self.functions;
         // SAFETY: it has no arguments.
         let code = unsafe { (functions.GroupStart)() };
-        self.check("ncclGroupStart", comm, code)?;
+        self.check("ncclGroupStart", comm.0, code)?;
         let mut result = Ok(());
         for (to, from, bytes) in sends {
             // SAFETY: the caller's contract.
             let code =
-                unsafe { (functions.Send)(at(*from), *bytes, BYTES, *to as c_int, comm, stream) };
-            result = result.and(self.check("ncclSend", comm, code));
+                unsafe { (functions.Send)(at(*from), *bytes, BYTES, *to as c_int, comm.0, stream) };
+            result = result.and(self.check("ncclSend", comm.0, code));
         }
         for (from, to, bytes) in receives {
             // SAFETY: the caller's contract.
             let code =
-                unsafe { (functions.Recv)(at(*to), *bytes, BYTES, *from as c_int, comm, stream) };
-            result = result.and(self.check("ncclRecv", comm, code));
+                unsafe { (functions.Recv)(at(*to), *bytes, BYTES, *from as c_int, comm.0, stream) };
+            result = result.and(self.check("ncclRecv", comm.0, code));
         }
         // SAFETY: it has no arguments; it ends the group also after an error.
         let code = unsafe { (functions.GroupEnd)() };
-        result.and(self.check("ncclGroupEnd", comm, code))
+        result.and(self.check("ncclGroupEnd", comm.0, code))
     }
 
-    /// Begins to end a communicator: all ranks do so after their last call.
+    /// Ends a communicator after all its work; waits for other ranks.
     ///
     /// # Safety
     ///
-    /// The communicator is alive.
-    pub(super) unsafe fn finalize(&self, comm: Handle) -> Result<(), RanksError> {
+    /// The communicator is alive, and is not used again if this succeeds.
+    pub(super) unsafe fn end(&self, comm: Handle) -> Result<(), RanksError> {
         // SAFETY: the caller's contract.
-        let code = unsafe { (self.functions.CommFinalize)(comm) };
-        self.check("ncclCommFinalize", comm, code)
+        let code = unsafe { (self.functions.CommFinalize)(comm.0) };
+        self.check("ncclCommFinalize", comm.0, code)?;
+        // SAFETY: the caller's contract; it has been finalized.
+        let code = unsafe { (self.functions.CommDestroy)(comm.0) };
+        self.check("ncclCommDestroy", comm.0, code)
     }
 
-    /// Frees a communicator that has been finalized.
+    /// Stops what is enqueued, ends calls that wait on other threads, and frees the communicator, without other ranks.
     ///
     /// # Safety
     ///
     /// The communicator is alive, and is not used again.
-    pub(super) unsafe fn destroy(&self, comm: Handle) {
-        // SAFETY: the caller's contract. There is nobody to return an error to.
-        let _ = unsafe { (self.functions.CommDestroy)(comm) };
-    }
-
-    /// Stops what is enqueued and frees the communicator, without other ranks.
-    ///
-    /// # Safety
-    ///
-    /// As [`destroy`](Self::destroy).
     pub(super) unsafe fn abort(&self, comm: Handle) {
         // SAFETY: the caller's contract. There is nobody to return an error to.
-        let _ = unsafe { (self.functions.CommAbort)(comm) };
+        let _ = unsafe { (self.functions.CommAbort)(comm.0) };
     }
 }
 
