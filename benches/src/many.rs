@@ -103,6 +103,12 @@ fn threads(ranks: Vec<Distributed>, engine: &'static str, options: &ManyOptions)
     Ok(done.swap_remove(0))
 }
 
+/// A call on one GPU, whose result is text.
+type OnOne<'a> = dyn Fn(&Device, View<'_, f32>) -> Result<String, Error> + 'a;
+
+/// A call of all ranks.
+type OnAll<'a> = dyn Fn(View<'_, f32>) -> Result<String, Error> + 'a;
+
 /// What a rank has measured.
 type Done = (Vec<Row>, (&'static str, usize, f64));
 
@@ -126,7 +132,7 @@ fn report(first: &Distributed, done: Vec<Done>, options: &ManyOptions) -> Result
 /// Checks every operator, and times some of them.
 fn rank(all: &Distributed, engine: &'static str, options: &ManyOptions) -> Result<Done> {
     let checked = check(all)?;
-    let gather_us = median(|| Ok(drop(all.communicator().all_gather(&[1; GATHERED])?)))?;
+    let gather_us = median(|| Ok(all.communicator().all_gather(&[1; GATHERED])?))?;
     let mut rows = vec![];
     if all.rank() == 0 {
         let (device, size) = (all.device(), all.size());
@@ -145,10 +151,7 @@ fn rank(all: &Distributed, engine: &'static str, options: &ManyOptions) -> Resul
         let drawn = draw::<f32>(|x| x as f32);
         let x = Array::new(all, &drawn, *n)?;
         let exact = |device: &Device| device.determinism(Determinism::Exact);
-        let mut time = |op: &'static str,
-                        one: &dyn Fn(&Device, View<'_, f32>) -> Result<String, Error>,
-                        each: &dyn Fn(View<'_, f32>) -> Result<String, Error>|
-         -> Result<()> {
+        let mut time = |op: &'static str, one: &OnOne<'_>, each: &OnAll<'_>| -> Result<()> {
             let part = x.part()?;
             let (mut one_us, mut part_us) = (0.0, 0.0);
             let got = each(part)?;
@@ -158,11 +161,11 @@ fn rank(all: &Distributed, engine: &'static str, options: &ManyOptions) -> Resul
                     got == expected,
                     "{op} of {n}: {got} on all ranks, {expected} on one GPU"
                 );
-                one_us = median(|| Ok(drop(black_box(one(all.device(), whole)?))))?;
-                part_us = median(|| Ok(drop(black_box(one(all.device(), part)?))))?;
+                one_us = median(|| Ok(one(all.device(), whole)?))?;
+                part_us = median(|| Ok(one(all.device(), part)?))?;
             }
             all.communicator().barrier()?;
-            let all_us = median(|| Ok(drop(black_box(each(part)?))))?;
+            let all_us = median(|| Ok(each(part)?))?;
             if x.is_whole {
                 let (speed, more) = (one_us / all_us, all_us - part_us);
                 print_line(&format!(
@@ -209,12 +212,12 @@ fn text(result: impl Debug) -> String {
 }
 
 /// The median time of a call in microseconds, after one that is not counted.
-fn median(call: impl Fn() -> Result<()>) -> Result<f64> {
+fn median<R>(call: impl Fn() -> Result<R>) -> Result<f64> {
     call()?;
     let mut times = vec![];
     for _ in 0..ROUNDS {
         let start = Instant::now();
-        call()?;
+        black_box(call()?);
         times.push(start.elapsed().as_secs_f64() * 1e6);
     }
     times.sort_by(f64::total_cmp);

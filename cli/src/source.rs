@@ -223,7 +223,7 @@ impl<T: Element> Open<'_, T> {
         match self {
             Self::File(elements) => elements.skip(n),
             Self::Stream(stream) | Self::Member(stream) => {
-                let mut piece = vec![T::default(); 4096];
+                let mut piece = [T::default(); 4096];
                 let mut left = n;
                 while left > 0 {
                     let len = left.min(piece.len());

@@ -62,7 +62,12 @@ impl Unpacked {
             Ok(format!("$here/{}", path.strip_prefix(below)?.display()))
         };
         let mut folders = BTreeSet::new();
-        collect_library_folders(&self.usr().join("lib"), &mut folders)?;
+        // Debian 12 still has some libraries outside `/usr`.
+        for lib in [self.usr(), self.folder.join(ROOT)].map(|folder| folder.join("lib")) {
+            if lib.is_dir() {
+                collect_library_folders(&lib, &mut folders)?;
+            }
+        }
         let folders: Vec<_> = folders.iter().map(|f| relative(f)).collect::<Result<_>>()?;
         let mut text = format!(
             "#!/bin/sh\n\
@@ -113,11 +118,13 @@ mod tests {
         let bin = usr.join("lib").join("rust-1.96").join("bin");
         let libraries = usr.join("lib").join("x86_64-linux-gnu");
         let rustlib = usr.join("lib").join("rustlib").join("lib");
-        for folder in [&bin, &libraries, &rustlib] {
+        let outside = before.join(ROOT).join("lib");
+        for folder in [&bin, &libraries, &rustlib, &outside] {
             fs::create_dir_all(folder).unwrap();
         }
         fs::write(libraries.join("libLLVM.so.22.1"), "").unwrap();
         fs::write(rustlib.join("libstd.so"), "").unwrap();
+        fs::write(outside.join("libnl-3.so.200"), "").unwrap();
         let rustc = bin.join("rustc");
         fs::write(&rustc, "#!/bin/sh\necho $LD_LIBRARY_PATH $FONTS $1\n").unwrap();
         fs::set_permissions(&rustc, fs::Permissions::from_mode(0o755)).unwrap();
@@ -132,11 +139,12 @@ mod tests {
         let mut command = Command::new(after.join("rustc"));
         command.arg("-vV").env_remove("LD_LIBRARY_PATH");
         let text = process::stdout_of(&mut command).unwrap();
-        let folder = after.join("root/usr/lib/x86_64-linux-gnu");
+        let folders = [
+            after.join("root/lib"),
+            after.join("root/usr/lib/x86_64-linux-gnu"),
+        ];
+        let folders = folders.map(|folder| folder.display().to_string()).join(":");
         let fonts = after.join("fonts.conf");
-        assert_eq!(
-            text,
-            format!("{} {} -vV\n", folder.display(), fonts.display())
-        );
+        assert_eq!(text, format!("{folders} {} -vV\n", fonts.display()));
     }
 }
