@@ -11,7 +11,7 @@
 //!    | up to 32 | a team of 4 or 8 threads, each of which combines as many lanes |
 //!    | 32, with several rows | a warp |
 //!
-//!    An operator that [selects](Op::SELECTS) its result needs no order: see [`select`].
+//!    An operator that [selects](Op::SELECTS) its result needs no order: `window/select.rs`.
 //!
 //! 3. A warp for each tile of longer segments reduces it from global memory, and leaves a partial.
 //!
