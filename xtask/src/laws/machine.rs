@@ -164,10 +164,11 @@ fn loads(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) {
             return;
         }
         Loads::Rows => {
-            let (single, together) = (
-                claim.item_load_bits(),
-                counts.in_flight.get(&128).copied().unwrap_or(0),
-            );
+            let in_flight = |bits: u32| counts.in_flight.get(&bits).copied().unwrap_or(0);
+            let single = claim.item_load_bits();
+            // ptxas may load a vector of shorter keys by halves.
+            let halves = if single < 64 { in_flight(64) } else { 0 };
+            let together = in_flight(128) + halves / 2;
             broken.unless(
                 together >= IN_FLIGHT && counts.ldg.contains_key(&single),
                 format!(
@@ -382,10 +383,16 @@ fn block(broken: &mut Broken, kernel: &Kernel, claim: &Claim, profile: &Profile)
 /// Shuffles: one for each 32 bits, and no more than in the source.
 fn warp(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) {
     if kernel.warp == Warp::Several {
-        let down = counts.shfl.get("DOWN").copied().unwrap_or_default();
+        // Segments by an operator that selects: lanes exchange items, all of which have the result.
+        let selects = claim.kernel == "segments" && claim.op.starts_with("arg_");
+        let (mode, words) = match selects {
+            true => ("BFLY", claim.item_load_bits().div_ceil(32) as usize),
+            false => ("DOWN", claim.words()),
+        };
+        let found = counts.shfl.get(mode).copied().unwrap_or_default();
         broken.unless(
-            down >= claim.words(),
-            format!("{down} SHFL.DOWN for values of {} words", claim.words()),
+            found >= words,
+            format!("{found} SHFL.{mode} for values of {words} words"),
         );
         return;
     }
