@@ -133,8 +133,9 @@ impl<K: Element, const N: usize, const ROWS: usize> Part<K, N, ROWS> {
             // SAFETY: as above.
             let with_starts = unsafe { warp_vote_ballot(FULL_MASK, mask != 0) };
             if keeps::<K>() && group == groups && with_starts.count_ones() >= MANY {
-                // SAFETY: as above; the number of groups is the same in all lanes.
-                let of_group = unsafe { self.place(mask, group, placed, Some(own)) };
+                // SAFETY: as above; the number of groups is the same in all lanes. A reference to the keys, because LLVM would
+                // copy an option of them in words of 64 bits, and load them so.
+                let of_group = unsafe { self.place(mask, group, placed, Some(&own)) };
                 if placed + of_group <= most_places::<K>() {
                     placed += of_group;
                     groups += 1;
@@ -284,7 +285,13 @@ impl<K: Element, const N: usize, const ROWS: usize> Part<K, N, ROWS> {
         unused_assignments,
         reason = "the last step of an unrolled loop assigns for none behind it"
     )]
-    unsafe fn place(&self, mask: u32, group: u32, placed: u32, own: Option<[[K; N]; ROWS]>) -> u32 {
+    unsafe fn place(
+        &self,
+        mask: u32,
+        group: u32,
+        placed: u32,
+        own: Option<&[[K; N]; ROWS]>,
+    ) -> u32 {
         // A byte for each row: a row has at most 128 starts.
         const BYTE: u32 = 0xff;
         let lane = thread_idx_x() % WARP_SIZE;

@@ -164,11 +164,10 @@ fn loads(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) {
             return;
         }
         Loads::Rows => {
-            let in_flight = |bits: u32| counts.in_flight.get(&bits).copied().unwrap_or(0);
-            let single = claim.item_load_bits();
-            // ptxas may load a vector of shorter keys by halves.
-            let halves = if single < 64 { in_flight(64) } else { 0 };
-            let together = in_flight(128) + halves / 2;
+            let (single, together) = (
+                claim.item_load_bits(),
+                counts.in_flight.get(&128).copied().unwrap_or(0),
+            );
             broken.unless(
                 together >= IN_FLIGHT && counts.ldg.contains_key(&single),
                 format!(
