@@ -133,8 +133,8 @@ impl<K: Element, const N: usize, const ROWS: usize> Part<K, N, ROWS> {
             // SAFETY: as above.
             let with_starts = unsafe { warp_vote_ballot(FULL_MASK, mask != 0) };
             if keeps::<K>() && group == groups && with_starts.count_ones() >= MANY {
-                // SAFETY: as above; the number of groups is the same in all lanes. A reference to the keys, because LLVM would
-                // copy an option of them in words of 64 bits, and load them so.
+                // A reference to the keys: LLVM would copy an option of them in words of 64 bits, and load them so.
+                // SAFETY: as above; the number of groups is the same in all lanes.
                 let of_group = unsafe { self.place(mask, group, placed, Some(&own)) };
                 if placed + of_group <= most_places::<K>() {
                     placed += of_group;
