@@ -6,7 +6,6 @@ mod runs;
 use kernels_gpu::element::Number;
 use kernels_gpu::entry::segments::PARTITION;
 use kernels_gpu::entry::{Entry, Segments};
-use kernels_gpu::segments::combine::rounds;
 use kernels_gpu::segments::{Layout, Shape, THREADS, Work, window_of};
 use kernels_gpu::tile::items_of_tile;
 
@@ -112,14 +111,14 @@ impl<T: Offset> Parts<'_, T> {
             Self::Offsets(_) => (self.count(n), 0),
             Self::Rows(len) => (self.count(n), *len),
         };
+        let layout = Layout::of::<I>(n, segments);
         Shape {
             segments: segments as u64,
             row: row as u64,
             signed: T::SIGNED.into(),
             window: window_of::<I>() as u64,
-            windows: Layout::of::<I>(n, segments).windows as u64,
-            round: 0,
-            is_last: 0,
+            windows: layout.windows as u64,
+            cells: layout.cells as u64,
         }
     }
 }
@@ -141,14 +140,11 @@ pub(crate) struct Storage {
 }
 
 impl Storage {
-    /// The kinds of long segments that are counted.
-    const COUNTS: usize = 2;
-
     pub(crate) fn new(queue: &Queue) -> Result<Self, Error> {
         Ok(Self {
             partials: DeviceMemory::filled(queue, 0, 0)?,
             work: DeviceMemory::filled(queue, 0, 0)?,
-            counts: DeviceMemory::filled(queue, Self::COUNTS, 0)?,
+            counts: DeviceMemory::filled(queue, 0, 0)?,
             runs: DeviceMemory::filled(queue, 0, 0)?,
             arrivals: DeviceMemory::filled(queue, 1, 0)?,
             told: None,
@@ -160,6 +156,9 @@ impl Storage {
         let words = (layout.partials() * acc_bytes).div_ceil(size_of::<u64>());
         if words > self.partials.len() {
             self.partials = DeviceMemory::filled(queue, words.next_power_of_two(), 0)?;
+        }
+        if layout.counters() > self.counts.len() {
+            self.counts = DeviceMemory::filled(queue, layout.counters().next_power_of_two(), 0)?;
         }
         if layout.words() > self.work.len() {
             self.told = self.first_bad(queue)?;

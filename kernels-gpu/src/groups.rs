@@ -243,17 +243,10 @@ pub const SUM_WORDS: usize = (THREADS / crate::warp::WARP_SIZE) as usize;
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 unsafe fn exclusive_sum(value: u32, words: Shared<u32>) -> (u32, u32) {
-    use crate::element::Shuffle;
-    use crate::warp::{FULL_MASK, WARP_SIZE};
+    use crate::warp::{WARP_SIZE, inclusive_sum};
     let (warp, lane) = (thread_idx_x() / WARP_SIZE, thread_idx_x() % WARP_SIZE);
-    let mut sum = value;
-    let mut distance = 1;
-    while distance < WARP_SIZE {
-        // SAFETY: all lanes arrive.
-        let below = unsafe { sum.shuffle(FULL_MASK, Shuffle::Up(distance)) };
-        sum += if lane >= distance { below } else { 0 };
-        distance *= 2;
-    }
+    // SAFETY: all lanes arrive.
+    let sum = unsafe { inclusive_sum(value) };
     if lane == WARP_SIZE - 1 {
         words.set(warp, sum);
     }

@@ -110,10 +110,8 @@ pub struct Shape {
     pub window: u64,
     /// The number of windows.
     pub windows: u64,
-    /// The number of this launch of [`combine`], from 0.
-    pub round: u64,
-    /// 1 if it is the last one.
-    pub is_last: u64,
+    /// The number of [cells](Layout::cells).
+    pub cells: u64,
 }
 
 // SAFETY: the type is `repr(C)`, and its fields are numbers.
@@ -145,7 +143,12 @@ impl Layout {
 
     /// The number of words of [`Work`].
     pub const fn words(self) -> usize {
-        Work::EDGES + Edge::WORDS * (self.windows + 1) + 2 * self.cells + 2 * self.most_huge()
+        Work::EDGES + Edge::WORDS * (self.windows + 1) + 2 * self.cells + self.most_huge()
+    }
+
+    /// The number of counters of [`Work`], all 0 before the first launch.
+    pub const fn counters(self) -> usize {
+        Work::ARRIVED + self.most_huge()
     }
 
     /// The most segments of several runs of tiles.
@@ -158,7 +161,7 @@ impl Layout {
 #[derive(Clone, Copy, Debug)]
 pub struct Work {
     words: Global<u64>,
-    /// The number of long segments, and of those with several runs of tiles.
+    /// The number of huge segments, which are those with several runs of tiles; and of each, how many runs are combined.
     counts: Global<u32>,
     layout: Layout,
 }
@@ -212,6 +215,12 @@ impl Work {
     /// The first word of the windows' edges.
     const EDGES: usize = 2;
 
+    /// The counter of huge segments.
+    const HUGE: usize = 0;
+
+    /// The first counter of combined runs.
+    const ARRIVED: usize = 1;
+
     /// There is no bad offset.
     pub const NONE: u64 = u64::MAX;
 
@@ -219,10 +228,10 @@ impl Work {
     ///
     /// The contract of [`mem`](crate::mem): `words` and `counts` have the lengths that the layout asks for.
     #[inline(always)]
-    pub unsafe fn new(words: Global<u64>, counts: Global<u32>, shape: Shape, cells: usize) -> Self {
+    pub unsafe fn new(words: Global<u64>, counts: Global<u32>, shape: Shape) -> Self {
         let layout = Layout {
             windows: shape.windows as usize,
-            cells,
+            cells: shape.cells as usize,
         };
         Self {
             words,
@@ -265,55 +274,76 @@ impl Work {
         self.words.set(word + 2, edge.at as u64);
     }
 
-    /// The first word of long segment `number`, or of a huge one.
+    /// The first word of the cells: the number of tiles of the long segment that starts in each, and then its own number.
     #[inline(always)]
-    fn word_of(self, number: usize, is_huge: bool) -> usize {
-        let first = Self::EDGES + Edge::WORDS * (self.layout.windows + 1);
-        let before = if is_huge { self.layout.cells } else { 0 };
-        first + 2 * (before + number)
+    fn first_cell(self) -> usize {
+        Self::EDGES + Edge::WORDS * (self.layout.windows + 1)
     }
 
-    /// The number of long segments, or of huge ones.
+    /// Stores that no long segment starts in a cell.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn count(self, is_huge: bool) -> usize {
-        let count = self.counts.get(is_huge as usize) as usize;
-        count.min(self.most(is_huge))
+    fn set_no_long(self, cell: usize) {
+        self.words.set(self.first_cell() + cell, 0);
     }
 
-    /// The most long segments, or huge ones; more are only counted if offsets are bad.
+    /// Stores the long segment that starts in a cell; a huge one also in the list of those.
     #[inline(always)]
-    fn most(self, is_huge: bool) -> usize {
-        match is_huge {
-            true => self.layout.most_huge(),
-            false => self.layout.cells,
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn set_long(self, long: Long) {
+        let word = self.first_cell() + long.cell as usize;
+        self.words.set(word, long.tiles as u64);
+        self.words.set(word + self.layout.cells, long.segment);
+        if long.tiles as usize <= combine::RUN {
+            return;
+        }
+        let number = self.counts.fetch_increment(Self::HUGE, u32::MAX) as usize;
+        // There are more only if offsets are bad.
+        if number < self.layout.most_huge() {
+            let places = (long.cell as u64) << 32 | long.tiles as u64;
+            self.words.set(self.huge_word(number), places);
         }
     }
 
-    /// Adds a long segment to its list.
+    /// The long segment that starts in a cell.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn push(self, long: Long, is_huge: bool) {
-        let number = self.counts.fetch_increment(is_huge as usize, u32::MAX) as usize;
-        if number < self.most(is_huge) {
-            let word = self.word_of(number, is_huge);
-            self.words.set(word, long.segment);
-            self.words
-                .set(word + 1, (long.cell as u64) << 32 | long.tiles as u64);
-        }
+    fn long(self, cell: usize) -> Option<Long> {
+        let word = self.first_cell() + cell;
+        let tiles = self.words.get(word) as u32;
+        (tiles > 0).then(|| Long {
+            segment: self.words.get(word + self.layout.cells),
+            cell: cell as u32,
+            tiles,
+        })
     }
 
-    /// Long segment `number` of its list.
+    /// The number of huge segments.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn long(self, number: usize, is_huge: bool) -> Long {
-        let word = self.word_of(number, is_huge);
-        let places = self.words.get(word + 1);
-        Long {
-            segment: self.words.get(word),
-            cell: (places >> 32) as u32,
-            tiles: places as u32,
-        }
+    fn count_huge(self) -> usize {
+        (self.counts.get(Self::HUGE) as usize).min(self.layout.most_huge())
+    }
+
+    /// The cell and the number of tiles of huge segment `number`.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn huge(self, number: usize) -> (u32, u32) {
+        let places = self.words.get(self.huge_word(number));
+        ((places >> 32) as u32, places as u32)
+    }
+
+    /// Counts a run of huge segment `number` as combined. True for the last of its `runs`; the counter is 0 again then.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn is_last_run(self, number: usize, runs: u32) -> bool {
+        let counter = Self::ARRIVED + number;
+        self.counts.fetch_increment(counter, runs) + 1 == runs
+    }
+
+    #[inline(always)]
+    fn huge_word(self, number: usize) -> usize {
+        self.first_cell() + 2 * self.layout.cells + number
     }
 }
 

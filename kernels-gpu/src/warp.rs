@@ -8,6 +8,7 @@
 use crate::element::{Element, Shuffle};
 use crate::items::Items;
 use crate::op::{Op, ReduxOp};
+use cuda_std::thread::thread_idx_x;
 use cuda_std::warp::warp_reduce;
 
 /// The member mask of a whole warp.
@@ -116,6 +117,26 @@ pub unsafe fn all_reduce<I: Items, O: Op<I>>(op: O, mut value: O::Acc) -> O::Acc
         mask /= 2;
     }
     value
+}
+
+/// The sum of the numbers of this lane and of all lanes below it.
+///
+/// There are five steps of `shfl.sync.up`; in each step, every lane's sum is of twice as many lanes.
+///
+/// # Safety
+///
+/// All 32 lanes of the warp arrive here.
+#[inline(always)]
+pub unsafe fn inclusive_sum(number: u32) -> u32 {
+    let lane = thread_idx_x() % WARP_SIZE;
+    let (mut sum, mut distance) = (number, 1);
+    while distance < WARP_SIZE {
+        // SAFETY: the caller guarantees that all lanes of the full mask arrive.
+        let below = unsafe { sum.shuffle(FULL_MASK, Shuffle::Up(distance)) };
+        sum += if lane >= distance { below } else { 0 };
+        distance *= 2;
+    }
+    sum
 }
 
 /// Combines the values of the warp by one instruction. **Every lane holds the result.**

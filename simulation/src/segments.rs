@@ -11,7 +11,7 @@ use kernels_gpu::entry::segments::PARTITION;
 use kernels_gpu::entry::{Entry, Segments, SinglePass};
 use kernels_gpu::grid::Storage;
 use kernels_gpu::items::Items;
-use kernels_gpu::segments::{Layout, Shape, THREADS, Work, combine, window_of};
+use kernels_gpu::segments::{Layout, Shape, THREADS, Work, window_of};
 use kernels_gpu::tile::items_of_tile;
 
 use crate::case::{INPUTS, MARGIN};
@@ -207,8 +207,7 @@ pub fn reduce<I: Items, O: Copy>(
         signed: matches!(parts, Parts::I32(_)).into(),
         window: window_of::<I>() as u64,
         windows: layout.windows as u64,
-        round: 0,
-        is_last: 0,
+        cells: layout.cells as u64,
     };
     let acc = kernels.window.acc_bytes;
     let margin = [MARGIN_BYTE; MARGIN_BYTES];
@@ -218,7 +217,7 @@ pub fn reduce<I: Items, O: Copy>(
     let partials: Buffer<u8> = Buffer::uninitialised(layout.partials() * acc);
     let mut work: Buffer<u64> = Buffer::uninitialised(layout.words());
     work.write_from(0, &[Work::NONE; Work::BAD_BEFORE + 1]);
-    let counts: Buffer<u32> = Buffer::uninitialised(2);
+    let counts: Buffer<u32> = Buffer::from(&vec![0; layout.counters()]);
 
     let arrays = |shape: &Shape| {
         let output = output.as_ptr().wrapping_add(MARGIN_BYTES);
@@ -251,14 +250,7 @@ pub fn reduce<I: Items, O: Copy>(
     // SAFETY: as above; the input's arrays have the types of the items, and the output is as long as the segments.
     unsafe { launch(window, grid, op, &arrays(&shape)) }.map_err(findings(window))?;
     let longest = if row > 0 { row } else { input.n };
-    let tiles = longest.div_ceil(items_of_tile::<I>());
-    let rounds = if tiles > 1 { combine::rounds(tiles) } else { 0 };
-    for round in 0..rounds {
-        let shape = Shape {
-            round,
-            is_last: (round + 1 == rounds).into(),
-            ..shape
-        };
+    if longest > items_of_tile::<I>() {
         // SAFETY: as above, with any number of blocks.
         unsafe { launch(combining, of_blocks(2), op, &arrays(&shape)) }
             .map_err(findings(combining))?;

@@ -34,7 +34,7 @@ fn main() -> ExitCode {
 
 fn trials(seed: u64) -> Vec<Trial> {
     let mut trials = vec![Trial::test("long segments in several rounds", move || {
-        several_rounds(seed)
+        huge_segments(seed)
     })];
     macro_rules! add {
         ($($op:expr => $items:ty;)*) => { $(
@@ -225,7 +225,7 @@ fn in_batches<I: DrawnItems, O: Segments<I>>(op: O, seed: u64) -> Result<usize, 
 }
 
 /// Combines random partials of segments that are too long for a test of the other kernels.
-fn several_rounds(seed: u64) -> Result<(), Failed> {
+fn huge_segments(seed: u64) -> Result<(), Failed> {
     let random = &mut StdRng::seed_from_u64(seed);
     let tile = items_of_tile::<f32>();
     let tiles = random.random_range(combine::RUN + 1..3 * combine::RUN);
@@ -256,35 +256,34 @@ fn several_rounds(seed: u64) -> Result<(), Failed> {
     let partials = Buffer::from(&partials);
     let output: Buffer<f32> = Buffer::uninitialised(count);
     let work: Buffer<u64> = Buffer::uninitialised(layout.words());
-    let counts: Buffer<u32> = Buffer::uninitialised(2);
+    let counts: Buffer<u32> = Buffer::from(&vec![0; layout.counters()]);
     let (narrow, wide): (Buffer<u32>, Buffer<u64>) = (Buffer::from(&[]), Buffer::from(&[]));
-    let rounds = combine::rounds(tiles);
-    for round in 0..rounds {
-        let shape = Shape {
-            segments: count as u64,
-            row: row as u64,
-            signed: 0,
-            window: window_of::<f32>() as u64,
-            windows: layout.windows as u64,
-            round,
-            is_last: (round + 1 == rounds).into(),
-        };
-        let arrays = [
-            Array::new("shape", &raw const shape, 1),
-            Array::new("narrow", narrow.as_ptr(), 0),
-            Array::new("wide", wide.as_ptr(), 0),
-            Array::new("output", output.as_ptr(), count),
-            Array::new("partials", partials.as_ptr(), layout.partials()),
-            Array::new("work", work.as_ptr(), layout.words()),
-            Array::new("counts", counts.as_ptr(), counts.len()),
-        ];
-        let simulator = Simulator::new()
-            .check_all()
-            .schedule(Schedule::Random(seed));
-        let entry = &<Sum as Segments<f32>>::ENTRIES[1];
-        // SAFETY: the arrays exist, and have the lengths of the layout.
-        unsafe { launch(entry, simulator.grid(3).block(THREADS), Sum, &arrays) }
-            .map_err(|failure| format!("{failure} (seed {seed})"))?;
+    let shape = Shape {
+        segments: count as u64,
+        row: row as u64,
+        signed: 0,
+        window: window_of::<f32>() as u64,
+        windows: layout.windows as u64,
+        cells: layout.cells as u64,
+    };
+    let arrays = [
+        Array::new("shape", &raw const shape, 1),
+        Array::new("narrow", narrow.as_ptr(), 0),
+        Array::new("wide", wide.as_ptr(), 0),
+        Array::new("output", output.as_ptr(), count),
+        Array::new("partials", partials.as_ptr(), layout.partials()),
+        Array::new("work", work.as_ptr(), layout.words()),
+        Array::new("counts", counts.as_ptr(), counts.len()),
+    ];
+    let simulator = Simulator::new()
+        .check_all()
+        .schedule(Schedule::Random(seed));
+    let entry = &<Sum as Segments<f32>>::ENTRIES[1];
+    // SAFETY: the arrays exist, and have the lengths of the layout.
+    unsafe { launch(entry, simulator.grid(3).block(THREADS), Sum, &arrays) }
+        .map_err(|failure| format!("{failure} (seed {seed})"))?;
+    if counts.to_vec().iter().any(|count| *count != 0) {
+        return Err(format!("a counter is not 0 again (seed {seed})").into());
     }
     let got: Vec<u32> = output.to_vec().iter().map(|sum| sum.to_bits()).collect();
     match got == wanted {

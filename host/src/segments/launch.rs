@@ -12,8 +12,7 @@ pub(super) struct Launch<'q, 'a, 'p, I: Items, O, T: Offset> {
 }
 
 impl<I: Items, O: Segments<I>, T: Offset> Launch<'_, '_, '_, I, O, T> {
-    /// Enqueues the launches and returns; the last one stores the accumulators in `output`, one for each segment, at least
-    /// one. It allocates nothing if the storage has [room](Storage::reserve).
+    /// Enqueues the launches and returns. They store the accumulators in `output`, one for each segment, at least one. It allocates nothing if the storage has [room](Storage::reserve).
     pub(super) fn enqueue(
         &self,
         storage: &mut Storage,
@@ -70,22 +69,13 @@ impl<I: Items, O: Segments<I>, T: Offset> Launch<'_, '_, '_, I, O, T> {
         if longest <= tile {
             return Ok(());
         }
-        let rounds = rounds(longest.div_ceil(tile));
         let kernel = Kernel::find(gpu, combine)?;
-        let warps = (THREADS / 32) as usize;
-        let blocks = (8 * gpu.info.multiprocessors).min(layout.cells.div_ceil(warps) as u32);
-        for round in 0..rounds {
-            let shape = Shape {
-                round,
-                is_last: (round + 1 == rounds).into(),
-                ..shape
-            };
-            let mut arguments = Arguments::new();
-            self.push_rest(&mut arguments, &shape, storage, layout, output.reborrow());
-            // SAFETY: as above; any number of blocks is right.
-            unsafe { launch(&kernel, queue, blocks, &arguments) }?;
-        }
-        Ok(())
+        let of_cells = layout.cells.div_ceil(THREADS as usize);
+        let blocks = (8 * gpu.info.multiprocessors).min(of_cells as u32);
+        let mut arguments = Arguments::new();
+        self.push_rest(&mut arguments, &shape, storage, layout, output);
+        // SAFETY: as above; any number of blocks is right.
+        unsafe { launch(&kernel, queue, blocks, &arguments) }
     }
 
     /// The arguments behind the inputs.

@@ -45,7 +45,6 @@ pub unsafe fn storage_of<A: crate::element::Element>(
                 Global::new(work, work_len),
                 Global::new(counts, counts_len),
                 shape,
-                partials_len / 2,
             ),
         }
     }
@@ -171,7 +170,11 @@ macro_rules! family_segments {
                 <$op as $crate::entry::parts::Op<$items>>::SELECTS
             )
         );
-        $crate::note!([<segments_combine_ $suffix>] in $module, $crate::segments::THREADS, 4);
+        $crate::note!(
+            [<segments_combine_ $suffix>] in $module,
+            $crate::segments::THREADS,
+            if size_of::<<$op as $crate::entry::parts::Op<$items>>::Acc>() > 8 { 4 } else { 8 }
+        );
 
         #[cfg(not(target_arch = "nvptx64"))]
         const $rows: &[$crate::entry::Entry] = {
@@ -303,7 +306,7 @@ crate::compiled! {
             let (work, counts) = (Global::new(work, work_len), Global::new(counts, counts_len));
             crate::segments::partition::partition(
                 offsets_of(shape, narrow, wide),
-                Work::new(work, counts, shape, 0),
+                Work::new(work, counts, shape),
             )
         }
     }

@@ -1,17 +1,17 @@
 //! Combines the partials of segments that have several tiles, as a binary tree of adjacent tiles.
 //!
-//! A *run* is up to [`RUN`] adjacent partials, from a multiple of that number on; a warp combines it and leaves the result
-//! in the place of the first. A segment with more tiles needs several rounds, a launch for each: in each of them, the runs
-//! are as many times farther apart. The last round ends with the segments' results.
+//! A warp combines the partials of a segment. Those of a *huge* one are cut into runs, each of [`RUN`] adjacent partials: a
+//! warp combines a run and leaves the result in the place of its first partial, and the warp that combined the segment's
+//! last run to be ready combines these results.
 
 use super::{Long, Offsets, Storage};
 use crate::element::{Element, Shuffle};
 use crate::items::Items;
 use crate::op::Op;
 use crate::tile::items_of_tile;
-use crate::warp::{FULL_MASK, WARP_SIZE, reduce_in_order};
-use cuda_std::thread::{block_dim_x, block_idx_x, grid_dim_x, thread_idx_x};
-use cuda_std::warp::warp_vote_ballot;
+use crate::warp::{FULL_MASK, WARP_SIZE, inclusive_sum, reduce_in_order};
+use cuda_std::thread::{block_dim_x, block_idx_x, device_fence, grid_dim_x, thread_idx_x};
+use cuda_std::warp::{sync_warp, warp_vote_ballot};
 
 /// The partials that a thread combines by itself.
 const OF_LANE: usize = 4;
@@ -19,21 +19,13 @@ const OF_LANE: usize = 4;
 /// The partials that a warp combines at once.
 const GROUP: usize = OF_LANE * WARP_SIZE as usize;
 
-/// The most partials of a run. More groups, of which there may be one for each lane, would take longer one after another
-/// than another round does.
+/// The partials of a run. A warp can combine [`MOST`], but its groups one after another.
 pub const RUN: usize = 8 * GROUP;
 
-/// The number of rounds for segments of up to `tiles` tiles.
-pub const fn rounds(tiles: usize) -> u64 {
-    let (mut rounds, mut left) = (1, tiles);
-    while left > RUN {
-        left = left.div_ceil(RUN);
-        rounds += 1;
-    }
-    rounds
-}
+/// The most partials that a warp combines at once: a group for each lane.
+const MOST: usize = WARP_SIZE as usize * GROUP;
 
-/// Does a round.
+/// Combines the partials of all long segments.
 ///
 /// # Safety
 ///
@@ -53,10 +45,8 @@ pub unsafe fn combine<I: Items, O: Op<I>>(op: O, offsets: Offsets, storage: Stor
     };
     // SAFETY: all threads of the block get here.
     unsafe {
-        match offsets.shape.is_last > 0 {
-            true => combiner.finish(),
-            false => combiner.combine_runs(offsets.shape.round),
-        }
+        combiner.combine_huge();
+        combiner.combine_others();
     }
 }
 
@@ -71,97 +61,195 @@ struct Combiner<I: Items, O: Op<I>> {
 }
 
 impl<I: Items, O: Op<I>> Combiner<I, O> {
-    /// The number of long segments, or of those with several runs.
+    /// The long segment that starts in a cell.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn count(&self, is_huge: bool) -> usize {
-        match self.offsets.are_rows() {
-            true => self.offsets.segments(),
-            false => self.storage.work.count(is_huge),
-        }
-    }
-
-    /// Long segment `number`.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn long(&self, number: usize, is_huge: bool) -> Long {
+    fn long(&self, cell: usize) -> Option<Long> {
         if !self.offsets.are_rows() {
-            return self.storage.work.long(number, is_huge);
+            return self.storage.work.long(cell);
         }
         let (row, tile) = (self.offsets.shape.row as usize, items_of_tile::<I>());
-        Long {
-            segment: number as u64,
-            cell: ((number * row + number) / tile) as u32,
+        // The first row that starts in the cell or behind it.
+        let segment = (cell * tile).div_ceil(row + 1);
+        let starts_here = segment * (row + 1) < (cell + 1) * tile;
+        (starts_here && segment < self.offsets.segments()).then(|| Long {
+            segment: segment as u64,
+            cell: cell as u32,
             tiles: row.div_ceil(tile) as u32,
+        })
+    }
+
+    /// The number of huge segments.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn count_huge(&self) -> usize {
+        if !self.offsets.are_rows() {
+            return self.storage.work.count_huge();
+        }
+        match self.offsets.shape.row as usize > RUN * items_of_tile::<I>() {
+            true => self.offsets.segments(),
+            false => 0,
         }
     }
 
-    /// Combines the runs of segments with several of them, each by a warp.
+    /// The first cell and the number of tiles of huge segment `number`.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn huge(&self, number: usize) -> (u32, u32) {
+        if !self.offsets.are_rows() {
+            return self.storage.work.huge(number);
+        }
+        let (row, tile) = (self.offsets.shape.row as usize, items_of_tile::<I>());
+        let cell = number * (row + 1) / tile;
+        (cell as u32, row.div_ceil(tile) as u32)
+    }
+
+    /// Combines the partials of the huge segments, each run by a warp. The lanes of each warp count the runs of as many
+    /// segments, and the warp takes those that are its own.
     ///
     /// # Safety
     ///
     /// All threads of the grid arrive here.
     #[inline(always)]
-    unsafe fn combine_runs(&self, round: u64) {
-        // In 32 bits, as the tiles of a segment are counted: a division of 64 bits is a call.
-        let mut step = 1u32;
-        let mut earlier = 0;
-        while earlier < round {
-            step *= RUN as u32;
-            earlier += 1;
-        }
-        // Each segment's first run goes to the warp behind that of the last run before.
+    unsafe fn combine_huge(&self) {
+        // In 32 bits, because a division of 64 bits is a call.
         let (warp, warps) = (self.warp as u32, self.warps as u32);
-        let (mut number, mut before) = (0, 0);
-        while number < self.count(true) {
-            let long = self.long(number, true);
-            let partials = long.tiles.div_ceil(step) as usize;
-            let runs = match partials > RUN {
-                true => partials.div_ceil(RUN) as u32,
+        let lane = thread_idx_x() % WARP_SIZE;
+        let count = self.count_huge();
+        let (mut first, mut before) = (0, 0);
+        while first < count {
+            let number = first + lane as usize;
+            let (cell, tiles) = self.huge(number.min(count - 1));
+            let runs = match number < count {
+                true => tiles.div_ceil(RUN as u32),
                 false => 0,
             };
+            // SAFETY: all lanes of the warp arrive here, and below, because all have the same count.
+            let through = unsafe { inclusive_sum(runs) };
+            // SAFETY: as above.
+            let all = unsafe { through.shuffle(FULL_MASK, Shuffle::Idx(WARP_SIZE - 1)) };
+            // Runs are numbered over all segments, and the warps take them in turn.
             let mut run = (warp + warps - before) % warps;
-            before = (before + runs) % warps;
-            while run < runs {
-                let first = run as usize * RUN;
-                let len = (partials - first).min(RUN);
-                // SAFETY: all lanes of the warp arrive here, with the same run.
-                let value = unsafe { self.run(long.cell, first, len, step as usize) };
-                if thread_idx_x().is_multiple_of(WARP_SIZE) {
-                    let place = self
-                        .storage
-                        .place(long.cell as usize, first * step as usize);
-                    self.storage.partials.set(place, value);
-                }
+            before = (before + all) % warps;
+            while run < all {
+                // SAFETY: as above; all lanes have the same runs.
+                let earlier = unsafe { warp_vote_ballot(FULL_MASK, through <= run) }.count_ones();
+                let from = Shuffle::Idx(earlier);
+                // SAFETY: as above.
+                let (cell, tiles, of_earlier) = unsafe {
+                    (
+                        cell.shuffle(FULL_MASK, from),
+                        tiles.shuffle(FULL_MASK, from) as usize,
+                        (through - runs).shuffle(FULL_MASK, from),
+                    )
+                };
+                // SAFETY: as above, with the same run.
+                unsafe { self.run_of(first + earlier as usize, cell, tiles, run - of_earlier) };
                 run += warps;
             }
-            number += 1;
+            first += WARP_SIZE as usize;
         }
     }
 
-    /// Stores the result of each long segment. A lane looks after one: it combines a few partials itself, and the warp the
-    /// others.
+    /// Combines run `run` of huge segment `number`, and the results of all its runs if the others are combined.
+    ///
+    /// # Safety
+    ///
+    /// All lanes of the warp arrive here, with the same arguments.
+    #[inline(always)]
+    unsafe fn run_of(&self, number: usize, cell: u32, tiles: usize, run: u32) {
+        let first = run as usize * RUN;
+        // SAFETY: the caller guarantees that all lanes arrive, with the same run; here and below.
+        let value = unsafe { self.combined(cell, first, (tiles - first).min(RUN), 1) };
+        let runs = tiles.div_ceil(RUN) as u32;
+        let mut is_last = 0u32;
+        if thread_idx_x().is_multiple_of(WARP_SIZE) {
+            let place = self.storage.place(cell as usize, first);
+            self.storage.partials.set(place, value);
+            // The run's result is visible before the count.
+            device_fence();
+            is_last = u32::from(self.storage.work.is_last_run(number, runs));
+        }
+        // SAFETY: as above.
+        if unsafe { is_last.shuffle(FULL_MASK, Shuffle::Idx(0)) } == 0 {
+            return;
+        }
+        // SAFETY: as above; all lanes have the same answer.
+        unsafe { sync_warp(FULL_MASK) };
+        // The results of the other runs are visible behind this.
+        device_fence();
+        // SAFETY: as above.
+        let value = unsafe { self.all_runs(cell, runs as usize) };
+        if thread_idx_x().is_multiple_of(WARP_SIZE) {
+            let segment = match self.offsets.are_rows() {
+                true => number,
+                false => self
+                    .storage
+                    .work
+                    .long(cell as usize)
+                    .map_or(0, |long| long.segment as usize),
+            };
+            self.storage.output.set(segment, value);
+        }
+    }
+
+    /// Combines the results of a segment's runs. **Lane 0 holds the result.**
+    ///
+    /// # Safety
+    ///
+    /// All lanes of the warp arrive here, with the same arguments.
+    #[inline(always)]
+    unsafe fn all_runs(&self, cell: u32, mut runs: usize) -> O::Acc {
+        let mut step = RUN;
+        // Of more than 2^22 tiles: the warp combines as many runs as it can at once, and then the results.
+        while runs > MOST {
+            let mut first = 0;
+            while first < runs {
+                // SAFETY: the caller guarantees that all lanes arrive, with the same arguments; here and below.
+                let value = unsafe { self.combined(cell, first, (runs - first).min(MOST), step) };
+                if thread_idx_x().is_multiple_of(WARP_SIZE) {
+                    let place = self.storage.place(cell as usize, first * step);
+                    self.storage.partials.set(place, value);
+                }
+                first += MOST;
+            }
+            // SAFETY: as above.
+            unsafe { sync_warp(FULL_MASK) };
+            runs = runs.div_ceil(MOST);
+            step *= MOST;
+        }
+        // SAFETY: as above.
+        unsafe { self.combined(cell, 0, runs, step) }
+    }
+
+    /// Stores the results of the long segments that are not huge. A lane looks after a cell: it combines a few partials
+    /// itself, and the warp the others.
     ///
     /// # Safety
     ///
     /// All threads of the grid arrive here.
     #[inline(always)]
-    unsafe fn finish(&self) {
+    unsafe fn combine_others(&self) {
         let lane = thread_idx_x() % WARP_SIZE;
-        let count = self.count(false);
-        let mut first = self.warp;
-        while first < count {
-            // Segments are spread over the warps before they are over a warp's lanes.
-            let number = first + lane as usize * self.warps;
-            let exists = number < count;
-            let long = self.long(if exists { number } else { first }, false);
-            let is_small = long.tiles as usize <= OF_LANE;
-            if exists && is_small {
-                let value = self.few(long.cell, 0, long.tiles as usize, 1);
+        let cells = self.storage.partials.len() / 2;
+        let mut first = self.warp * WARP_SIZE as usize;
+        while first < cells {
+            let cell = first + lane as usize;
+            let none = Long {
+                segment: 0,
+                cell: 0,
+                tiles: 0,
+            };
+            let found = if cell < cells { self.long(cell) } else { None };
+            let long = found.unwrap_or(none);
+            let tiles = long.tiles as usize;
+            if 0 < tiles && tiles <= OF_LANE {
+                let value = self.few(long.cell, 0, tiles, 1);
                 self.storage.output.set(long.segment as usize, value);
             }
+            let is_of_warp = OF_LANE < tiles && tiles <= RUN;
             // SAFETY: all lanes of the warp arrive here, and below.
-            let mut others = unsafe { warp_vote_ballot(FULL_MASK, exists && !is_small) };
+            let mut others = unsafe { warp_vote_ballot(FULL_MASK, is_of_warp) };
             while others != 0 {
                 let from = Shuffle::Idx(others.trailing_zeros());
                 // SAFETY: as above.
@@ -172,13 +260,8 @@ impl<I: Items, O: Op<I>> Combiner<I, O> {
                         long.tiles.shuffle(FULL_MASK, from),
                     )
                 };
-                let (mut partials, mut step) = (tiles as usize, 1);
-                while partials > RUN {
-                    partials = partials.div_ceil(RUN);
-                    step *= RUN;
-                }
                 // SAFETY: as above, with the same segment.
-                let value = unsafe { self.run(cell, 0, partials, step) };
+                let value = unsafe { self.combined(cell, 0, tiles as usize, 1) };
                 if lane == 0 {
                     self.storage.output.set(segment as usize, value);
                 }
@@ -188,14 +271,14 @@ impl<I: Items, O: Op<I>> Combiner<I, O> {
         }
     }
 
-    /// Combines `len` partials, at most [`RUN`], from the one with number `first` on; their tiles are `step` apart. **Lane 0
+    /// Combines `len` partials, at most [`MOST`], from the one with number `first` on; their tiles are `step` apart. **Lane 0
     /// holds the result.**
     ///
     /// # Safety
     ///
     /// All lanes of the warp arrive here, with the same arguments.
     #[inline(always)]
-    unsafe fn run(&self, cell: u32, first: usize, len: usize, step: usize) -> O::Acc {
+    unsafe fn combined(&self, cell: u32, first: usize, len: usize, step: usize) -> O::Acc {
         let lane = thread_idx_x() % WARP_SIZE;
         let mut kept = self.op.identity();
         let mut group = 0;

@@ -1,10 +1,10 @@
-//! Finds the first segment that starts in each window, and its start.
+//! Finds the first segment that starts in each window, and its start; and prepares the words between the kernels.
 
 use super::{Edge, Offsets, Work};
-use cuda_std::thread::{block_dim_x, block_idx_x, thread_idx_x};
+use cuda_std::thread::{block_dim_x, block_idx_x, grid_dim_x, thread_idx_x};
 
-/// Stores the first segment of each window, a thread for each, and of one window more. Resets the counts, and the bad offset
-/// of the launch before.
+/// Stores the first segment of each window, a thread for each, and of one window more. Empties the cells, and resets the
+/// number of huge segments and the bad offset of the launch before.
 ///
 /// # Safety
 ///
@@ -18,8 +18,12 @@ pub unsafe fn partition(offsets: Offsets, work: Work) {
             work.words.set(Work::BAD_BEFORE, bad);
         }
         work.words.set(Work::BAD, Work::NONE);
-        work.counts.set(0, 0);
-        work.counts.set(1, 0);
+        work.counts.set(Work::HUGE, 0);
+    }
+    let mut cell = window;
+    while cell < work.layout.cells {
+        work.set_no_long(cell);
+        cell += grid_dim_x() as usize * block_dim_x() as usize;
     }
     let windows = offsets.shape.windows as usize;
     if window > windows {
@@ -33,10 +37,16 @@ pub unsafe fn partition(offsets: Offsets, work: Work) {
         low = high;
     }
     let begin = window * offsets.shape.window as usize;
+    let is_before = |segment: usize| offsets.get(segment).wrapping_add(segment) < begin;
+    // Where the window's first segment is if all have the same length.
+    let guess = (window * high).div_ceil(windows);
+    if low < guess && guess < high && is_before(guess - 1) && !is_before(guess) {
+        (low, high) = (guess, guess);
+    }
     // The first segment with a start of at least `begin` is in `low..=high`, if offsets do not decrease.
     while low < high {
         let middle = low + (high - low) / 2;
-        match offsets.get(middle).wrapping_add(middle) < begin {
+        match is_before(middle) {
             true => low = middle + 1,
             false => high = middle,
         }

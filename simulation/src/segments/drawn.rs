@@ -11,7 +11,7 @@ use super::{Input, Parts, Wrong, whole};
 use crate::data::{Data, DrawnItems};
 
 /// The kinds of segments.
-pub const KINDS: u64 = 13;
+pub const KINDS: u64 = 14;
 
 /// The segments that are compared, if there are more.
 const COMPARED: usize = 40;
@@ -186,6 +186,10 @@ fn lens<I: Items>(random: &mut StdRng, kind: u64) -> Vec<usize> {
         }),
         11 => (few.min(5), &|random| {
             random.random_range(3 * tile..9 * tile)
+        }),
+        12 => (random.random_range(1..3), &|random| {
+            // The last tile lacks a few items.
+            random.random_range(2..4) * tile - random.random_range(0..4)
         }),
         _ => (few, &|random| {
             2f64.powf(random.random_range(0.0..11.0)) as usize - 1

@@ -13,11 +13,16 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         let cells = cells_of::<I>() as u32;
         if self.count > 0 && !self.is_begun {
             let lane = thread_idx_x() % WARP_SIZE;
-            let entered = lane < cells && self.cells.get(lane) != NONE;
+            let entered = lane < cells && self.entered(lane) != NONE;
             // SAFETY: the caller guarantees that all threads arrive.
             if unsafe { warp_vote_ballot(FULL_MASK, entered) } == 0 {
                 return;
             }
+        }
+        // Before the tiles, whose items need the registers.
+        let last = THREADS - 1 - thread_idx_x();
+        if last < cells && !self.offsets.are_rows() {
+            self.tell(last);
         }
         let mut job = thread_idx_x() / WARP_SIZE;
         // Most tiles are not the first of their segment: their jobs are adjacent, for different warps.
@@ -37,12 +42,16 @@ impl<I: Items, O: Op<I>> Block<I, O> {
             }
             job += Self::WARPS;
         }
-        let tid = thread_idx_x();
-        if tid < cells && self.count > 0 && !self.offsets.are_rows() {
-            let i = self.cells.get(tid);
-            if i != NONE {
-                self.push(i);
-            }
+    }
+
+    /// The long segment that starts in this cell of the block, or [`NONE`].
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn entered(&self, cell: u32) -> u32 {
+        match self.count > 0 {
+            true => self.cells.get(cell),
+            // The cells are not initialised.
+            false => NONE,
         }
     }
 
@@ -52,15 +61,8 @@ impl<I: Items, O: Op<I>> Block<I, O> {
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn tile_of(&self, cell: u32, is_first: bool) -> Option<(usize, usize, usize, usize)> {
         let own_cell = self.begin / items_of_tile::<I>() + cell as usize;
-        let entered = |cell: u32| {
-            if self.count > 0 {
-                self.cells.get(cell)
-            } else {
-                NONE
-            }
-        };
         if is_first {
-            let i = entered(cell);
+            let i = self.entered(cell);
             if i == NONE {
                 return None;
             }
@@ -71,7 +73,7 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         let mut i = NONE;
         let mut earlier = 0;
         while earlier < cell {
-            let found = entered(earlier);
+            let found = self.entered(earlier);
             if found != NONE {
                 i = found;
             }
@@ -105,34 +107,48 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         }
     }
 
-    /// Adds a long segment to the list for [`combine`].
+    /// Tells [`combine`](mod@super::super::combine) which long segment starts in this cell of the block.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn push(&self, i: u32) {
-        let (start, end) = self.bounds(i);
-        let long = Long {
-            segment: (self.first + i as usize) as u64,
-            cell: (self.diagonal(i) / items_of_tile::<I>()) as u32,
-            tiles: (end - start).div_ceil(items_of_tile::<I>()) as u32,
-        };
-        self.storage.work.push(long, false);
-        if long.tiles as usize > combine::RUN {
-            self.storage.work.push(long, true);
+    fn tell(&self, cell: u32) {
+        let i = self.entered(cell);
+        if i == NONE {
+            return;
         }
+        let (start, end) = self.bounds(i);
+        self.storage.work.set_long(Long {
+            segment: (self.first + i as usize) as u64,
+            cell: (self.begin / items_of_tile::<I>()) as u32 + cell,
+            tiles: (end - start).div_ceil(items_of_tile::<I>()) as u32,
+        });
     }
 
-    /// The diagonal at which segment `i` starts.
+    /// The cell of the block to which a diagonal belongs.
+    #[inline(always)]
+    fn cell_of(&self, diagonal: usize) -> u32 {
+        ((diagonal - self.begin) / items_of_tile::<I>()) as u32
+    }
+
+    /// Enters the only segment, a long one, into the table of cells; a barrier.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn diagonal(&self, i: u32) -> usize {
-        self.at + self.starts.get(i) as usize + self.first + i as usize
+    pub(super) fn enter_alone(&self) {
+        let (tid, own) = (thread_idx_x(), self.cell_of(self.at + self.first));
+        if tid < cells_of::<I>() as u32 {
+            self.cells.set(tid, if tid == own { 0 } else { NONE });
+        }
+        if tid == 0 {
+            self.starts.set(0, 0);
+        }
+        // The cells are complete.
+        sync_threads();
     }
 
     /// Enters a long segment into the table of cells.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub(super) fn enter(&self, i: u32) {
-        let cell = (self.diagonal(i) - self.begin) / items_of_tile::<I>();
-        self.cells.set(cell as u32, i);
+        let diagonal = self.at + self.starts.get(i) as usize + self.first + i as usize;
+        self.cells.set(self.cell_of(diagonal), i);
     }
 }

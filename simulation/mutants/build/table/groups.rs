@@ -94,13 +94,6 @@ pub const SOURCE: Source = Source {
             "words.get(slot)",
         ),
         mutant(
-            "sum_without_the_distance",
-            "a lane of the sum leaves out the one at its distance",
-            "sum += if lane >= distance { below } else { 0 };",
-            "sum += if lane > distance { below } else { 0 };",
-        )
-        .on(LIST),
-        mutant(
             "own_warp_before",
             "a warp's sum is added to itself",
             "before += if w < warp { of_warp } else { 0 };",

@@ -34,10 +34,12 @@ pub const SOURCE: Source = Source {
             "_ => cell + tile",
         ),
         mutant(
-            "long_lists_overlap",
-            "the lists of long and of huge segments do not follow the edges",
-            "let first = Self::EDGES + Edge::WORDS * (self.layout.windows + 1);",
-            "let first = Self::EDGES + Edge::WORDS * self.layout.windows;",
+            "cells_overlap_edges",
+            "the cells do not follow the edges",
+            "        Self::EDGES + Edge::WORDS * (self.layout.windows + 1)
+    }",
+            "        Self::EDGES + Edge::WORDS * self.layout.windows
+    }",
         ),
         mutant(
             "edge_before_is_its_own",
@@ -55,14 +57,14 @@ pub const PARTITION: Source = Source {
         mutant(
             "start_without_number",
             "counts only the items before a start, not the segments",
-            "match offsets.get(middle).wrapping_add(middle) < begin",
-            "match offsets.get(middle) < begin",
+            "let is_before = offsets.get(probe).wrapping_add(probe) < begin;",
+            "let is_before = offsets.get(probe) < begin;",
         ),
         mutant(
             "edge_belongs_to_both",
             "a segment that starts at an edge belongs to the window before",
-            "wrapping_add(middle) < begin {",
-            "wrapping_add(middle) <= begin {",
+            "wrapping_add(probe) < begin;",
+            "wrapping_add(probe) <= begin;",
         ),
         mutant(
             "no_last_edge",
@@ -72,10 +74,25 @@ pub const PARTITION: Source = Source {
         ),
         mutant(
             "counts_kept",
-            "long segments are added to those of an earlier launch",
-            "        work.counts.set(0, 0);
+            "huge segments are added to those of an earlier launch",
+            "        work.counts.set(Work::HUGE, 0);
 ",
             "",
+        ),
+        mutant(
+            "cells_kept",
+            "the segments of an earlier launch stay in their cells",
+            "        work.set_no_long(cell);
+",
+            "",
+        ),
+        mutant(
+            "cells_of_one_grid",
+            "empties as many cells as the launch has threads",
+            "        cell += grid_dim_x() as usize * block_dim_x() as usize;
+",
+            "        break;
+",
         ),
         mutant(
             "last_edge_searched",
@@ -308,6 +325,12 @@ pub const SELECT: Source = Source {
             true => Best",
         ),
         mutant(
+            "last_vector_whole",
+            "loads the last vector of a tile whole although only some of its items are in the segment",
+            "let is_whole = len == items_of_tile::<I>();",
+            "let is_whole = len.next_multiple_of(N) == items_of_tile::<I>();",
+        ),
+        mutant(
             "granules_behind_the_end",
             "loads granules that the segment does not have",
             "} else if is_whole && tile.has_granules() {",
@@ -418,8 +441,36 @@ pub const COMBINE: Source = Source {
         mutant(
             "nobody_for_small",
             "the result of a segment of a few tiles is not stored",
-            "if exists && is_small {",
-            "if exists && is_small && long.tiles > 2 {",
+            "if is_small && long.tiles > 0 {",
+            "if is_small && long.tiles > 2 {",
+        ),
+        mutant(
+            "row_of_the_next_cell",
+            "combines a row also at the cell before it",
+            "let starts_here = segment * (row + 1) < (cell + 1) * tile;",
+            "let starts_here = segment * (row + 1) < (cell + 2) * tile;",
+        ),
+        mutant(
+            "runs_of_every_warp",
+            "each warp combines every run",
+            "                run += warps;
+            }
+            first += WARP_SIZE",
+            "                run += 1;
+            }
+            first += WARP_SIZE",
+        ),
+        mutant(
+            "run_of_the_next_segment",
+            "the first run of a segment is taken from the segment before",
+            "through <= run)",
+            "through < run)",
+        ),
+        mutant(
+            "runs_behind_all",
+            "counts a run from the first one of 32 segments, not of its own",
+            "let first = (run - of_earlier) as usize * RUN;",
+            "let first = run as usize * RUN;",
         ),
     ],
 };

@@ -8,10 +8,20 @@ pub const SOURCE: Source = Source {
     mutants: MUTANTS,
 };
 
+/// Adds the numbers of a warp's lanes.
+const LIST: &[&str] = &["group_list_by_u32"];
+
 /// Not commutative.
 const HORNER: &[&str] = &["single_pass_horner_u32"];
 
 const MUTANTS: &[Mutant] = &[
+    mutant(
+        "sum_without_the_distance",
+        "a lane's sum leaves out the lane at its distance",
+        "sum += if lane >= distance { below } else { 0 };",
+        "sum += if lane > distance { below } else { 0 };",
+    )
+    .on(LIST),
     mutant(
         "mask_without_last_lane",
         "the mask names lanes 0 to 30",
