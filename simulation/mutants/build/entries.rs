@@ -108,17 +108,16 @@ const OFFSETS: &str = "use super::segments::*;
     );";
 
 /// Reads those that stand last.
-const WORK: &str = "let work = |values: &mut kernels_gpu::entry::Values, cells: usize| {
+const WORK: &str = "let work = |values: &mut kernels_gpu::entry::Values| {
         let words = Global::new(values.take(), values.take());
         let counts = Global::new(values.take(), values.take());
-        Work::new(words, counts, shape, cells)
+        Work::new(words, counts, shape)
     };";
 
 /// Reads the others.
 const STORAGE: &str = "let output = Global::new(values.take(), values.take());
     let partials = Global::new(values.take(), values.take());
-    let cells = partials.len() / 2;
-    let storage = Storage { output, partials, work: work(&mut values, cells) };";
+    let storage = Storage { output, partials, work: work(&mut values) };";
 
 /// An entry of a copy.
 #[derive(Clone, Debug)]
@@ -336,7 +335,7 @@ impl Program {
             Kind::Partition => format!(
                 "{OFFSETS}
                 {WORK}
-                partition::partition(offsets, work(&mut values, 0));"
+                partition::partition(offsets, work(&mut values));"
             ),
             Kind::Window { op, items } => {
                 let arrays = arrays_of(items);
