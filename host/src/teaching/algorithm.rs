@@ -37,6 +37,8 @@ pub enum Algorithm {
     Reduce1,
     /// Sequential addressing: no bank conflicts.
     Reduce2,
+    /// The same, with the last warp unrolled in shared memory, as before shuffles.
+    Reduce2Warp,
     /// The first addition while loading: two elements per thread.
     Reduce3,
     /// The last 32 values are combined by shuffles.
@@ -80,6 +82,7 @@ impl Algorithm {
         Self::Reduce0Modulo,
         Self::Reduce1,
         Self::Reduce2,
+        Self::Reduce2Warp,
         Self::Reduce3,
         Self::Reduce4,
         Self::Reduce4Redux,
@@ -123,6 +126,7 @@ impl Algorithm {
             Self::Reduce0Modulo => "reduce_0_modulo",
             Self::Reduce1 => "reduce_1",
             Self::Reduce2 => "reduce_2",
+            Self::Reduce2Warp => "reduce_2_warp",
             Self::Reduce3 => "reduce_3",
             Self::Reduce4 => "reduce_4",
             Self::Reduce4Redux => "reduce_4_redux",
@@ -313,6 +317,7 @@ mod tests {
         );
         let reduce_5 = Algorithm::Reduce5 { chunks: 8 };
         assert_eq!(blocks(reduce_5, 400_000_000, 256), [195_313, 96, 1]);
+        assert_eq!(blocks(Algorithm::Reduce2Warp, 100_000_000, 256)[0], 390_625);
         assert_eq!(blocks(Algorithm::Reduce2, 1, 32), [1]);
         assert_eq!(blocks(Algorithm::Reduce2, 33, 32), [2, 1]);
     }

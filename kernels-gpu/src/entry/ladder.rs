@@ -50,6 +50,7 @@ macro_rules! ladder_and {
         reduce_0_modulo [Needs::tree(1)] = reduce_0::reduce_0_modulo::<T, O>($op, $input, $output, $scratch);
         reduce_1 [Needs::tree(1)] = reduce_1::reduce_1::<T, O>($op, $input, $output, $scratch);
         reduce_2 [Needs::tree(1)] = reduce_2::reduce_2::<T, O>($op, $input, $output, $scratch);
+        reduce_2_warp [Needs::tree(1)] = reduce_2_warp::reduce_2_warp::<T, O>($op, $input, $output, $scratch);
         reduce_3 [Needs::tree(2)] = reduce_3::reduce_3::<T, O>($op, $input, $output, $scratch);
         reduce_4 [Needs::tree(2)] = reduce_4::reduce_4::<T, O>($op, $input, $output, $scratch);
         reduce_5 [Needs::any_grid(Scratch::PerThread, Load::Element)] = reduce_5::reduce_5::<T, O>($op, $input, $output, $scratch);

@@ -140,6 +140,7 @@ pub const KERNELS: &[Kernel] = &[
             "reduce_0_modulo",
             "reduce_1",
             "reduce_2",
+            "reduce_2_warp",
             "reduce_3",
         ],
         Loads::Elements,
