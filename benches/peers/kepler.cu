@@ -62,6 +62,16 @@ __device__ __forceinline__ T of_warp(T value) {
     return value;
 }
 
+// Combines the values of a warp; the result is in all lanes.
+template <typename T, typename Op>
+__device__ __forceinline__ T of_all_lanes(T value) {
+#pragma unroll
+    for (int mask = WARP / 2; mask > 0; mask /= 2) {
+        value = Op::of(value, __shfl_xor_sync(ALL_LANES, value, mask));
+    }
+    return value;
+}
+
 // Combines the values of a block: first each warp, then the first warp all warps; the result is in thread 0.
 template <typename T, typename Op>
 __device__ __forceinline__ T of_block(T value) {
@@ -81,6 +91,26 @@ struct Stable {
     static __device__ __forceinline__ void combine(T value, T *out) {
         value = of_block<T, Op>(value);
         if (threadIdx.x == 0) out[blockIdx.x] = value;
+    }
+};
+
+// The same, and every thread of the block gets the partial: the warps by butterflies, then a broadcast through shared
+// memory. The last thread stores it.
+struct StableAll {
+    template <typename T, typename Op>
+    static __device__ __forceinline__ void combine(T value, T *out) {
+        __shared__ T of_warps[WARP];
+        const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
+        value = of_all_lanes<T, Op>(value);
+        if (lane == 0) of_warps[warp] = value;
+        __syncthreads();
+        if (warp == 0) {
+            value = lane < blockDim.x / WARP ? of_warps[lane] : Op::identity();
+            value = of_warp<T, Op>(value);
+            if (lane == 0) of_warps[0] = value;
+        }
+        __syncthreads();
+        if (threadIdx.x == blockDim.x - 1) out[blockIdx.x] = of_warps[0];
     }
 };
 
@@ -116,12 +146,12 @@ static int blocks_for(int n, int threads, int count) {
 }
 
 // Two passes: partials, and one block that reduces them.
-template <typename T, typename Op, int Count>
+template <typename T, typename Op, int Count, typename Combine = Stable>
 static cudaError_t two_passes(const T *in, int n, int threads, T *partials, T *result,
                               cudaStream_t stream) {
     const int blocks = blocks_for(n, threads, Count);
     T *out = blocks == 1 ? result : partials;
-    reduce<T, Op, Stable, Count><<<blocks, threads, 0, stream>>>(in, n, out);
+    reduce<T, Op, Combine, Count><<<blocks, threads, 0, stream>>>(in, n, out);
     if (blocks > 1) reduce<T, Op, Stable, 1><<<1, MAX_BLOCKS, 0, stream>>>(partials, blocks, result);
     return cudaGetLastError();
 }
@@ -145,8 +175,10 @@ using Operator = Plus<Element>;
     extern "C" int reference_##NAME(const Element *in, int n, int threads, int, Element *partials,       \
                                     Element *, Element *result, cudaStream_t stream)
 
-#define STABLE(NAME, COUNT)                                                                              \
-    REFERENCE(NAME) { return two_passes<Element, Operator, COUNT>(in, n, threads, partials, result, stream); }
+#define STABLE(NAME, ...)                                                                                \
+    REFERENCE(NAME) {                                                                                    \
+        return two_passes<Element, Operator, __VA_ARGS__>(in, n, threads, partials, result, stream);     \
+    }
 
 #define ATOMIC(NAME, COMBINE, COUNT)                                                                     \
     REFERENCE(NAME) {                                                                                    \
@@ -157,6 +189,7 @@ using Operator = Plus<Element>;
 STABLE(stable, 1)
 STABLE(stable_vec2, 2)
 STABLE(stable_vec4, 4)
+STABLE(stable_all, 1, StableAll)
 ATOMIC(warp_atomic, WarpAtomic, 1)
 ATOMIC(warp_atomic_vec2, WarpAtomic, 2)
 ATOMIC(warp_atomic_vec4, WarpAtomic, 4)

@@ -62,6 +62,7 @@ macro_rules! ladder_and {
         stable [Needs::by_vectors(Scratch::PerWarp, 1)] = stable::stable::<T, O, 1>($op, $input, $output, $scratch);
         stable_vec2 [Needs::by_vectors(Scratch::PerWarp, 2)] = stable::stable::<T, O, 2>($op, $input, $output, $scratch);
         stable_vec4 [Needs::by_vectors(Scratch::PerWarp, 4)] = stable::stable::<T, O, 4>($op, $input, $output, $scratch);
+        stable_all [Needs::by_vectors(Scratch::PerWarp, 1)] = stable::stable_all::<T, O>($op, $input, $output, $scratch);
         warp_atomic [Needs::by_vectors(Scratch::None, 1).into_cell()] = warp_atomic::warp_atomic::<T, O, 1>($op, $input, $output);
         warp_atomic_vec2 [Needs::by_vectors(Scratch::None, 2).into_cell()] = warp_atomic::warp_atomic::<T, O, 2>($op, $input, $output);
         warp_atomic_vec4 [Needs::by_vectors(Scratch::None, 4).into_cell()] = warp_atomic::warp_atomic::<T, O, 4>($op, $input, $output);

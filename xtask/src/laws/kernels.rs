@@ -73,6 +73,8 @@ pub enum Warp {
     None,
     /// This number of reductions, each with five `SHFL.DOWN`.
     Down(usize),
+    /// Five `SHFL.BFLY`, so that all lanes have the result, then five `SHFL.DOWN`.
+    AllReduce,
     /// `REDUX`.
     Redux,
     /// Five `SHFL.IDX` for each value, after `match.any` has found the lanes with the same key.
@@ -183,6 +185,13 @@ pub const KERNELS: &[Kernel] = &[
         Stores::Partial,
         Block::OneBarrier,
         Warp::Down(2),
+    ),
+    kernel(
+        &["stable_all"],
+        Loads::Vectors,
+        Stores::Partial,
+        Block::Memory,
+        Warp::AllReduce,
     ),
     kernel(
         &["block_atomic", "block_atomic_vec2", "block_atomic_vec4"],
