@@ -44,7 +44,12 @@
 //!
 //! # Counts
 //!
-//! [`count`] counts the elements of each key, without values.
+//! [`count`] counts the elements of each key, without values: a histogram. [`filter`](crate::filter) counts in one cell,
+//! and needs the answers.
+//!
+//! # The search alone
+//!
+//! [`search`] finds the peers and stores their masks, so that the search can be timed.
 
 pub mod atomic;
 pub mod bins;
@@ -52,6 +57,7 @@ pub mod count;
 mod keys;
 pub mod peers;
 pub mod runs;
+pub mod search;
 pub mod warp;
 
 pub use keys::{Key, Keys, WideKey};

@@ -183,6 +183,7 @@ fn rows() -> impl Iterator<Item = &'static Entry> {
         &segments::PARTITION,
         &teaching::KERNELS,
         &teaching::COPIES,
+        &teaching::LANES,
     ];
     lists.into_iter().flat_map(|list| list.entries)
 }

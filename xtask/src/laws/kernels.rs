@@ -47,7 +47,7 @@ pub enum Stores {
     Cells,
     /// Atomics on cells of 64 bits, without their results, and a zero in each cell of the next launch.
     CellsAndZeros,
-    /// Copies of the elements, without atomics.
+    /// One element for each that is read, without atomics.
     Copy,
     /// Results, partials, and words for the next kernel, which may be counted by atomics.
     Results,
@@ -64,6 +64,8 @@ pub enum Block {
     OneBarrier,
     /// Atomics on shared memory, with barriers.
     Atomics,
+    /// Atomics on a warp's own part of shared memory, without barriers of the block.
+    OfWarps,
 }
 
 /// How the lanes of a warp exchange values.
@@ -312,6 +314,41 @@ pub const KERNELS: &[Kernel] = &[
         Stores::Copy,
         Block::None,
         Warp::None,
+    ),
+    kernel(
+        &["find_peers_match"],
+        Loads::Elements,
+        Stores::Copy,
+        Block::None,
+        Warp::None,
+    ),
+    kernel(
+        &["find_peers_ballot"],
+        Loads::Elements,
+        Stores::Copy,
+        Block::None,
+        Warp::Others,
+    ),
+    kernel(
+        &["find_peers_hash"],
+        Loads::Elements,
+        Stores::Copy,
+        Block::OfWarps,
+        Warp::None,
+    ),
+    kernel(
+        &["all_reduce_peers"],
+        Loads::Left,
+        Stores::Copy,
+        Block::None,
+        Warp::Others,
+    ),
+    kernel(
+        &["filter_atomic", "filter_warp"],
+        Loads::Elements,
+        Stores::Results,
+        Block::None,
+        Warp::Others,
     ),
     kernel(
         &["keyed_atomic", "keyed_cas"],

@@ -366,6 +366,10 @@ fn block(broken: &mut Broken, kernel: &Kernel, claim: &Claim, profile: &Profile)
             memory && counts.atoms == 0 && counts.bar == 1,
             format!("must have LDS, STS and one BAR, no ATOMS: {found}"),
         ),
+        Block::OfWarps => broken.unless(
+            memory && counts.atoms > 0 && counts.bar == 0,
+            format!("must have LDS, STS and ATOMS, no BAR: {found}"),
+        ),
         Block::Atomics => {
             broken.unless(
                 memory && counts.atoms > 0 && counts.bar > 0,
