@@ -137,6 +137,60 @@ __global__ void reduce(const T *in, int n, T *out) {
     Combine::template combine<T, Op>(of_thread<T, Op, Count>(in, n), out);
 }
 
+// ---- Sums of triples -----------------------------------------------------------------------------------
+
+constexpr int TRIPLE_THREADS = 256;
+
+// x, y and z of the first triple, then those of the second, and so on. Each step for all three before the next one.
+__global__ void triple_interleaved(const int *in, int triples, int *out) {
+    int x = 0, y = 0, z = 0;
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < triples; i += gridDim.x * blockDim.x) {
+        x += in[3 * i];
+        y += in[3 * i + 1];
+        z += in[3 * i + 2];
+    }
+#pragma unroll
+    for (int distance = WARP / 2; distance > 0; distance /= 2) {
+        x += __shfl_down_sync(ALL_LANES, x, distance);
+        y += __shfl_down_sync(ALL_LANES, y, distance);
+        z += __shfl_down_sync(ALL_LANES, z, distance);
+    }
+    if (threadIdx.x % WARP == 0) {
+        atomicAdd(&out[0], x);
+        atomicAdd(&out[1], y);
+        atomicAdd(&out[2], z);
+    }
+}
+
+// One field after the other.
+__global__ void triple_in_turn(const int *in, int triples, int *out) {
+#pragma unroll 1
+    for (int field = 0; field < 3; ++field) {
+        int value = 0;
+        for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < triples; i += gridDim.x * blockDim.x) {
+            value += in[3 * i + field];
+        }
+        value = of_warp<int, Plus<int>>(value);
+        if (threadIdx.x % WARP == 0) atomicAdd(&out[field], value);
+    }
+}
+
+// One thread for each triple, but at most as many blocks as the device runs at once.
+template <typename Kernel>
+static cudaError_t triples(Kernel kernel, const int *in, int n, int *result, cudaStream_t stream) {
+    int device = 0, processors = 0;
+    cudaError_t status = cudaGetDevice(&device);
+    if (status != cudaSuccess) return status;
+    status = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    if (status != cudaSuccess) return status;
+    status = cudaMemsetAsync(result, 0, 3 * sizeof(int), stream);
+    if (status != cudaSuccess) return status;
+    const int needed = (n / 3 + TRIPLE_THREADS - 1) / TRIPLE_THREADS;
+    const int most = processors * (2048 / TRIPLE_THREADS);
+    kernel<<<needed < most ? needed : most, TRIPLE_THREADS, 0, stream>>>(in, n / 3, result);
+    return cudaGetLastError();
+}
+
 // ---- The launches ------------------------------------------------------------------------------------
 
 static int blocks_for(int n, int threads, int count) {
@@ -196,3 +250,12 @@ ATOMIC(warp_atomic_vec4, WarpAtomic, 4)
 ATOMIC(block_atomic, BlockAtomic, 1)
 ATOMIC(block_atomic_vec2, BlockAtomic, 2)
 ATOMIC(block_atomic_vec4, BlockAtomic, 4)
+
+#define TRIPLE(NAME)                                                                                     \
+    REFERENCE(NAME) {                                                                                    \
+        (void)threads, (void)partials;                                                                   \
+        return triples(NAME, in, n, result, stream);                                                     \
+    }
+
+TRIPLE(triple_interleaved)
+TRIPLE(triple_in_turn)
