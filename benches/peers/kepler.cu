@@ -1,7 +1,7 @@
 // Reductions by shuffles and atomics in CUDA C++, compiled by nvcc: the reference kernels of kernels-gpu's
 // `kepler`, for `warpfold-bench bench --suite kepler --peers all`. Only for comparison, never shipped.
 //
-// The algorithms of "Faster Parallel Reductions on Kepler", as templates over the element, the operator and
+// The algorithms of the post "Faster Parallel Reductions on Kepler" (Justin Luitjens, NVIDIA), as templates over the element, the operator and
 // the number of elements per load: grid-stride loops that nvcc unrolls, `int` indices (correct up to n ==
 // 2^30), 512 threads, at most 1024 blocks. The first threads reduce the elements after the last whole vector.
 // Loads of vectors require an input aligned to 16 bytes; warpfold's kernels do not.

@@ -213,9 +213,7 @@ pub use reduce::Reduction;
 pub use reduced_by::ReducedBy;
 pub use segments::{Offset, RunLengths, Runs, SegmentScratch};
 #[cfg(feature = "teaching")]
-pub use teaching::{
-    Algorithm, CopyWidth, Counter, LadderReduction, PeerSearch, TripleOrder,
-};
+pub use teaching::{Algorithm, CopyWidth, Counter, LadderReduction, PeerSearch, TripleOrder};
 pub use temp::Scratch;
 pub use view_mut::{Target, ViewMut};
 

@@ -1,5 +1,7 @@
 //! Reduction by key: every value is combined into the cell of its key.
 //!
+//! After the post "Voting and Shuffling to Optimize Atomic Operations" (NVIDIA).
+//!
 //! ```text
 //! keys     2   2   2   5   5   2   9   9        cells: 0 1 2 3 4 5 6 7      (9 is out of range)
 //! values   a   b   c   d   e   f   g   h               . . | . . |

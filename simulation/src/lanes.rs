@@ -107,7 +107,9 @@ impl Lanes {
 
     /// The number above which a filter keeps elements: one of them.
     fn above(&self, elements: &[u32]) -> i32 {
-        elements.get(self.n / 2).map_or(0, |element| *element as i32)
+        elements
+            .get(self.n / 2)
+            .map_or(0, |element| *element as i32)
     }
 
     /// Launches the entry with these keys and values. `check` gets the output and the counter.
@@ -151,9 +153,8 @@ impl Lanes {
             false => self.n,
         };
         let bytes = bytes_of(&after);
-        let around = |i: &usize| {
-            !(MARGIN * size_of::<T>()..(MARGIN + written) * size_of::<T>()).contains(i)
-        };
+        let around =
+            |i: &usize| !(MARGIN * size_of::<T>()..(MARGIN + written) * size_of::<T>()).contains(i);
         let changed = (0..bytes.len())
             .filter(around)
             .find(|&i| bytes[i] != before[i]);

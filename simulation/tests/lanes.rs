@@ -18,11 +18,10 @@ fn main() -> ExitCode {
     let seed = seed
         .and_then(|seed| seed.parse().ok())
         .unwrap_or_else(|| rand::random::<u32>().into());
-    let trials = LANES.entries.iter().map(|entry| {
-        Trial::test(format!("lanes {}", entry.name), move || {
-            sweep(*entry, seed)
-        })
-    });
+    let trials = LANES
+        .entries
+        .iter()
+        .map(|entry| Trial::test(format!("lanes {}", entry.name), move || sweep(*entry, seed)));
     libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit_code()
 }
 
@@ -44,7 +43,9 @@ fn sweep(entry: Entry, seed: u64) -> Result<(), Failed> {
                     };
                     let arch = [900, 750][turn as usize / 2 % 2];
                     case.run(Simulator::new().check_all().schedule(schedule).arch(arch))
-                        .map_err(|wrong| format!("{wrong} ({schedule:?}, arch {arch}, seed {seed})"))?;
+                        .map_err(|wrong| {
+                            format!("{wrong} ({schedule:?}, arch {arch}, seed {seed})")
+                        })?;
                 }
             }
         }

@@ -165,9 +165,12 @@ impl Device {
         above: i32,
         counter: Counter,
     ) -> Result<Plan<'a, Vec<i32>>, Error> {
-        self.lanes(counter.kernel_name(), x, Others::Above(above), move |x, _| {
-            x.iter().copied().filter(|x| *x > above).collect()
-        })
+        self.lanes(
+            counter.kernel_name(),
+            x,
+            Others::Above(above),
+            move |x, _| x.iter().copied().filter(|x| *x > above).collect(),
+        )
     }
 
     /// A plan of the kernel with this name. `on_cpu` gets the elements of a warp, and their values.
@@ -320,7 +323,10 @@ mod tests {
         for n in [0, 1, 31, 32, 33, 100] {
             let keys: Vec<u32> = (0..n).map(|i| i * i % 5).collect();
             let values: Vec<f64> = (0..n).map(f64::from).collect();
-            let (x, y) = (device.upload(&keys).unwrap(), device.upload(&values).unwrap());
+            let (x, y) = (
+                device.upload(&keys).unwrap(),
+                device.upload(&values).unwrap(),
+            );
             let sums = device.all_reduce_peers(&x, &y).unwrap().run().unwrap();
             for by in PeerSearch::ALL {
                 let masks = device.find_peers(&x, by).unwrap().run().unwrap();

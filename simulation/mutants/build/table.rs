@@ -9,6 +9,7 @@ mod groups;
 mod items;
 mod kepler;
 mod keyed;
+mod lanes;
 mod memory;
 mod naive;
 mod operators;
@@ -159,6 +160,8 @@ pub const SOURCES: &[Source] = &[
     keyed::RUNS,
     keyed::KEYS,
     keyed::COUNT,
+    lanes::SEARCH,
+    lanes::FILTER,
     copies::SOURCE,
     exact_sum::SOURCE,
     exact_sum::EXPANSION,

@@ -66,12 +66,17 @@ pub fn search(
 ) -> Result<()> {
     let (gpu, n) = (bench.gpu, particles.keys.len());
     let keys = gpu.upload(&particles.keys)?;
-    let numbers: Vec<f64> = particles.values[..n].iter().map(|x| f64::from(*x)).collect();
+    let numbers: Vec<f64> = particles.values[..n]
+        .iter()
+        .map(|x| f64::from(*x))
+        .collect();
     let values = gpu.upload(&numbers)?;
     let cpu = Device::cpu();
     let on_cpu = cpu.upload(&particles.keys)?;
     let masks = cpu.find_peers(&on_cpu, PeerSearch::Match)?.run()?;
-    let sums = cpu.all_reduce_peers(&on_cpu, &cpu.upload(&numbers)?)?.run()?;
+    let sums = cpu
+        .all_reduce_peers(&on_cpu, &cpu.upload(&numbers)?)?
+        .run()?;
 
     let group = Group {
         bench,
