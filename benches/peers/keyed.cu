@@ -311,7 +311,10 @@ __global__ void filter(const int *in, int n, int above, int *out, unsigned long 
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     const bool keeps = i < n && in[i] > above;
     if (!Aggregate) {
-        if (keeps) out[atomicAdd(count, 1ull)] = in[i];
+        // Otherwise the compiler would aggregate these atomics, too.
+        unsigned long long one = keeps;
+        asm("" : "+l"(one));
+        if (keeps) out[atomicAdd(count, one)] = in[i];
         return;
     }
     const unsigned lane = threadIdx.x & 31, lanes = __ballot_sync(FULL, keeps);

@@ -18,6 +18,9 @@
 //! for its own, too. The warps arrive in any order: the output has the right elements, but not in their order. Elements
 //! of one warp stay in order.
 //!
+//! Today's compiler does this by itself: if ptxas 13 sees that all threads add 1 to one address, it makes a ballot, one
+//! atomic and a shuffle of the simplest code. [`filter_atomic`] hides the 1, to show what the technique is worth.
+//!
 //! # Requirements of every launch
 //!
 //! - A one-dimensional grid of at least `ceil(n / threads)` blocks, and one-dimensional blocks of a multiple of 32
@@ -28,7 +31,7 @@
 //! Shuffling to Optimize Atomic Operations" links.
 
 use crate::element::Element;
-use crate::mem::Global;
+use crate::mem::{Global, opaque};
 use crate::op::Predicate;
 use crate::warp::{FULL_MASK, WARP_SIZE};
 use cuda_std::thread::{block_dim_x, block_idx_x, thread_idx_x};
@@ -49,8 +52,11 @@ pub unsafe fn filter_atomic<T: Element, P: Predicate<T>>(
     let i = block_idx_x() as usize * block_dim_x() as usize + thread_idx_x() as usize;
     if i < input.len() {
         let element = input.get(i);
-        if keep.holds(element) {
-            output.set(count.fetch_add(0, 1) as usize, element);
+        let keeps = keep.holds(element);
+        // 1, which the compiler must not know.
+        let one = opaque(usize::from(keeps)) as u64;
+        if keeps {
+            output.set(count.fetch_add(0, one) as usize, element);
         }
     }
 }

@@ -344,7 +344,15 @@ pub const KERNELS: &[Kernel] = &[
         Warp::Others,
     ),
     kernel(
-        &["filter_atomic", "filter_warp"],
+        // No shuffles: ptxas does not aggregate its atomics.
+        &["filter_atomic"],
+        Loads::Elements,
+        Stores::Results,
+        Block::None,
+        Warp::None,
+    ),
+    kernel(
+        &["filter_warp"],
         Loads::Elements,
         Stores::Results,
         Block::None,

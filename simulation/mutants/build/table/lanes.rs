@@ -22,8 +22,8 @@ const MUTANTS: &[Mutant] = &[
     mutant(
         "counter_loaded_and_stored",
         "threads that load the counter at the same time get the same place",
-        "output.set(count.fetch_add(0, 1) as usize, element);",
-        "let place = count.get(0); count.set(0, place + 1); output.set(place as usize, element);",
+        "output.set(count.fetch_add(0, one) as usize, element);",
+        "let place = count.get(0); count.set(0, place + one); output.set(place as usize, element);",
     )
     .on(ATOMIC),
     mutant(
