@@ -1,7 +1,7 @@
 // Copies in CUDA C++, compiled by nvcc: the reference kernels of kernels-gpu's copies, for
 // `warpfold-bench bench --suite copy --peers nvcc`. Only for comparison, never shipped.
 //
-// As in the post: `int` indices, and a grid-stride loop; the first threads copy the elements after the last
+// As in the post "CUDA Pro Tip: Increase Performance with Vectorized Memory Access" (Justin Luitjens, NVIDIA): `int` indices, and a grid-stride loop; the first threads copy the elements after the last
 // whole vector. Arrays must be aligned to 16 bytes. The host determines the launch.
 
 #include <cub/version.cuh>

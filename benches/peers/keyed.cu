@@ -1,6 +1,6 @@
 // Reduction by key in CUDA C++, compiled by nvcc: a reference kernel for every kernel in
-// kernels-gpu/src/keyed, and CUB's ReduceByKey, for `warpfold-bench bench --suite keyed --peers all`. Only
-// for comparison, never shipped.
+// kernels-gpu/src/keyed and kernels-gpu/src/filter.rs, and CUB's ReduceByKey, for `warpfold-bench bench --suite keyed
+// --peers all`. Only for comparison, never shipped.
 //
 // Sums by keys of unsigned int into dense cells, with `int` indices (n <= 2^30). Unlike warpfold's kernels,
 // these do not compare a key with the number of cells. Each thread has one element, or each block one tile;
@@ -259,6 +259,99 @@ extern "C" int keyed_f32(int kernel, const unsigned *keys, const float *values, 
 extern "C" int keyed_f64(int kernel, const unsigned *keys, const double *values, int n, double *cells,
                          int cell_count, int threads, cudaStream_t stream) {
     return launch(kernel, keys, values, n, cells, cell_count, threads, stream);
+}
+
+// A hash table for each warp: the smallest key that selects a slot owns it, and its lanes set their bits there. The
+// others try again.
+__device__ unsigned same_key_by_hash(unsigned members, unsigned key, unsigned *owners, unsigned *peers) {
+    const unsigned lane = threadIdx.x & 31, slot = (threadIdx.x & ~31u) + (key * 0x9E3779B1u >> 27);
+    unsigned mine = 0;
+    while (__any_sync(members, mine == 0)) {
+        const bool searches = mine == 0;
+        if (searches) atomicMin(&owners[slot], key);
+        __syncwarp(members);
+        const bool owns = searches && owners[slot] == key;
+        if (owns) atomicOr(&peers[slot], 1u << lane);
+        __syncwarp(members);
+        if (owns) mine = peers[slot];
+        __syncwarp(members);
+        if (owns && 31 - __clz(mine) == lane) owners[slot] = FULL, peers[slot] = 0;
+        __syncwarp(members);
+    }
+    return mine;
+}
+
+// The search alone: 0 by ballots, 1 by match.any, 2 by a hash table.
+template <int Search>
+__global__ void find_peers(const unsigned *keys, int n, unsigned *masks) {
+    __shared__ unsigned owners[Search == 2 ? 256 : 1], peers[Search == 2 ? 256 : 1];
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (Search == 2) owners[threadIdx.x] = FULL, peers[threadIdx.x] = 0;
+    __syncwarp();
+    const unsigned members = __ballot_sync(FULL, i < n);
+    if (i >= n) return;
+    const unsigned key = keys[i];
+    masks[i] = Search == 0   ? same_key(members, key)
+               : Search == 1 ? __match_any_sync(members, key)
+                             : same_key_by_hash(members, key, owners, peers);
+}
+
+__global__ void all_reduce_peers(const unsigned *keys, const double *values, int n, double *out) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const unsigned members = __ballot_sync(FULL, i < n);
+    if (i >= n) return;
+    const unsigned group = __match_any_sync(members, keys[i]);
+    const double sum = sum_of_group(members, group, values[i]);
+    out[i] = __shfl_sync(members, sum, __ffs(group) - 1);
+}
+
+// The elements above a number: an atomic for each, or one for each warp, as in "Warp-Aggregated Atomics".
+template <bool Aggregate>
+__global__ void filter(const int *in, int n, int above, int *out, unsigned long long *count) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const bool keeps = i < n && in[i] > above;
+    if (!Aggregate) {
+        // Otherwise the compiler would aggregate these atomics, too.
+        unsigned long long one = keeps;
+        asm("" : "+l"(one));
+        if (keeps) out[atomicAdd(count, one)] = in[i];
+        return;
+    }
+    const unsigned lane = threadIdx.x & 31, lanes = __ballot_sync(FULL, keeps);
+    if (lanes == 0) return;
+    const int leader = __ffs(lanes) - 1;
+    unsigned long long first = 0;
+    if (lane == leader) first = atomicAdd(count, (unsigned long long)__popc(lanes));
+    first = __shfl_sync(FULL, first, leader);
+    if (keeps) out[first + __popc(lanes & ((1u << lane) - 1))] = in[i];
+}
+
+// The kernels without cells. A filter's counter is set to 0 first.
+extern "C" int lanes(int kernel, const unsigned *in, const double *values, int above, int n, void *out,
+                     unsigned long long *count, int threads, cudaStream_t stream) {
+    const int blocks = (n + threads - 1) / threads;
+    unsigned *masks = static_cast<unsigned *>(out);
+    const int *numbers = reinterpret_cast<const int *>(in);
+    if (kernel >= 4) {
+        const cudaError_t zeroed = cudaMemsetAsync(count, 0, sizeof(*count), stream);
+        if (zeroed != cudaSuccess) return zeroed;
+    }
+    switch (kernel) {
+        case 0: find_peers<0><<<blocks, threads, 0, stream>>>(in, n, masks); break;
+        case 1: find_peers<1><<<blocks, threads, 0, stream>>>(in, n, masks); break;
+        case 2: find_peers<2><<<blocks, threads, 0, stream>>>(in, n, masks); break;
+        case 3:
+            all_reduce_peers<<<blocks, threads, 0, stream>>>(in, values, n, static_cast<double *>(out));
+            break;
+        case 4:
+            filter<false><<<blocks, threads, 0, stream>>>(numbers, n, above, static_cast<int *>(out), count);
+            break;
+        case 5:
+            filter<true><<<blocks, threads, 0, stream>>>(numbers, n, above, static_cast<int *>(out), count);
+            break;
+        default: return cudaErrorInvalidValue;
+    }
+    return cudaGetLastError();
 }
 
 struct Add {

@@ -7,7 +7,8 @@
 // corrections, without which they are wrong for some n:
 //   - a launch has shared memory for each thread's element, not for each block's;
 //   - a thread of reduce_3 or reduce_4 whose element is past n holds the identity;
-//   - a single warp uses __syncwarp, because the whole block must reach a barrier in a branch;
+//   - a single warp uses __syncwarp, because the whole block must reach a barrier in a branch. So does
+//     reduce_2_warp, from "Parallel Reduction with CUDA", which has no barrier there: since Volta that is a race;
 //   - temporary storage is allocated beforehand, and the last pass writes the result itself.
 // reduce_5_x* is unrolled and tests the index before each chunk, as published; warpfold's kernel tests once
 // for all chunks. From 4 chunks on, their ratio compares two algorithms. Indices are `int`, correct up to n
@@ -131,6 +132,30 @@ struct ByHalves {
     static __device__ __forceinline__ void combine(T *cells, T *out) {
         halve<1, T, Op>(cells);
         if (threadIdx.x == 0) *out = cells[0];
+    }
+};
+
+// Halves until 64 values are left, which the first warp combines in shared memory, unrolled.
+struct ByLastWarp {
+    template <typename T, typename Op>
+    static __device__ __forceinline__ void combine(T *cells, T *out) {
+        halve<2 * WARP, T, Op>(cells);
+        const int me = threadIdx.x;
+        if (me >= WARP) return;
+        // A block of one warp has 32 values.
+        if (blockDim.x > WARP) step<T, Op, 32>(cells, me);
+        step<T, Op, 16>(cells, me);
+        step<T, Op, 8>(cells, me);
+        step<T, Op, 4>(cells, me);
+        step<T, Op, 2>(cells, me);
+        step<T, Op, 1>(cells, me);
+        if (me == 0) *out = cells[0];
+    }
+
+    template <typename T, typename Op, int Apart>
+    static __device__ __forceinline__ void step(T *cells, int me) {
+        if (me < Apart) Op::into(cells[me], cells[me + Apart]);
+        __syncwarp();
     }
 };
 
@@ -266,6 +291,7 @@ PARTIALS(reduce_0, 1, One, ByRemainder)
 PARTIALS(reduce_0_modulo, 1, One, ByRemainder)
 PARTIALS(reduce_1, 1, One, ByFirstThreads)
 PARTIALS(reduce_2, 1, One, ByHalves)
+PARTIALS(reduce_2_warp, 1, One, ByLastWarp)
 PARTIALS(reduce_3, 2, Two, ByHalves)
 PARTIALS(reduce_4, 2, Two, ByShuffles)
 PARTIALS(reduce_4_redux, 2, Two, ByInstruction)

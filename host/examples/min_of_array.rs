@@ -8,8 +8,9 @@
 //! It requires the feature `teaching`, which has the post's kernel.
 //!
 //! After the post "Parallel Reduction with CUDA" (shreeraman karikalan, 2020). Its kernel is a tree with
-//! sequential addressing in blocks of 256 threads; the same kernel reduces the partial minima until one is
-//! left. The table compares it with `Device::min`.
+//! sequential addressing in blocks of 256 threads, with the last warp unrolled; the host combines the partial
+//! minima. The post states a speed-up of 18 over one core, and not whether it includes the copy to the GPU: here
+//! both are measured. The table compares them with `Device::min`.
 //!
 //! If any element is a NaN, the minimum is a NaN, as in `numpy.min`; -0.0 is smaller than 0.0. All methods must
 //! return the same bits, except for the bits of a NaN.
@@ -142,15 +143,15 @@ fn all_cores(values: &[f32]) -> Result<Way, warpfold::Error> {
 fn on_gpu(gpu: &Device, values: &[f32]) -> Result<[Way; 4], warpfold::Error> {
     let x = gpu.upload(values)?;
     let posts = |x: &Buffer<f32>| {
-        let reduction = gpu.reduce(x, Min).algorithm(Algorithm::Reduce2);
-        reduction.threads(256).run()
+        let reduction = gpu.reduce(x, Min).algorithm(Algorithm::Reduce2Warp);
+        reduction.threads(256).finish_on_host().run()
     };
     let own = |x: &Buffer<f32>| gpu.reduce(x, Min).run();
     // One run without timing, because the first launch loads the kernel.
     posts(&x)?;
     own(&x)?;
     Ok([
-        Way::measure("GPU, the post's kernel", || posts(&x))?,
+        Way::measure("GPU, as in the post", || posts(&x))?,
         Way::measure("  with the copy to it", || posts(&gpu.upload(values)?))?,
         Way::measure("GPU, warpfold's choice", || own(&x))?,
         Way::measure("  with the copy to it", || own(&gpu.upload(values)?))?,

@@ -76,12 +76,13 @@
 //!
 //! The feature adds the kernels that show, step by step, how GPU reductions became fast. `Algorithm` selects
 //! one of them for sums of 32-bit and 64-bit numbers, and for minima and maxima of `i32` and `f32`. The
-//! feature also adds `Device::sum_triples`, `Device::copy` and `Device::read_ceiling`.
+//! feature also adds `Device::sum_triples`, `Device::copy`, `Device::filter_above`, `Device::find_peers`,
+//! `Device::all_reduce_peers` and `Device::read_ceiling`.
 //!
 //! | `Algorithm` | launches | floats bit-equal from run to run | temporary storage |
 //! |---|---|---|---|
 //! | `SinglePass` (the default, with and without the feature) | one | yes | a partial per block, and an arrival counter |
-//! | `Stable` | two | yes | a partial per block |
+//! | `Stable`, `StableAll` | two | yes | a partial per block |
 //! | `WarpAtomic`, `BlockAtomic`, `Naive`, `SharedMemory` | a copy and one kernel | not for sums | one value |
 //! | `Reduce0` to `Reduce5` | one per level of partials | yes | the partials of the first two launches |
 //!
@@ -212,7 +213,7 @@ pub use reduce::Reduction;
 pub use reduced_by::ReducedBy;
 pub use segments::{Offset, RunLengths, Runs, SegmentScratch};
 #[cfg(feature = "teaching")]
-pub use teaching::{Algorithm, CopyWidth, LadderReduction, TripleOrder};
+pub use teaching::{Algorithm, CopyWidth, Counter, LadderReduction, PeerSearch, TripleOrder};
 pub use temp::Scratch;
 pub use view_mut::{Target, ViewMut};
 

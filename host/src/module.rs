@@ -131,13 +131,17 @@ pub(crate) static GROUPS: Embedded = Embedded {
 
 /// The kernels of the feature `teaching`.
 #[cfg(feature = "teaching")]
-pub(crate) static TEACHING: [Embedded; 2] = [
+pub(crate) static TEACHING: [Embedded; 3] = [
     Embedded {
         kernels: &kernels_gpu::entry::teaching::KERNELS,
         arches: ARCHES,
     },
     Embedded {
         kernels: &kernels_gpu::entry::teaching::COPIES,
+        arches: ARCHES,
+    },
+    Embedded {
+        kernels: &kernels_gpu::entry::teaching::LANES,
         arches: ARCHES,
     },
 ];

@@ -8,7 +8,7 @@
 use crate::items::Items;
 use crate::mem::Shared;
 use crate::op::Op;
-use crate::warp::{WARP_SIZE, reduce_in_order, reduce_to_first};
+use crate::warp::{WARP_SIZE, all_reduce, reduce_in_order, reduce_to_first};
 use cuda_std::thread::{block_dim_x, sync_threads, thread_idx_x};
 
 /// Combines the values of all threads of the block. **Thread 0 holds the result**; the values of the other
@@ -43,6 +43,35 @@ pub unsafe fn block_reduce_in_order<I: Items, O: Op<I>>(
 ) -> O::Acc {
     // SAFETY: all threads arrive, so all lanes of every warp do; the rest is the caller's contract.
     unsafe { combine_warps::<I, O>(op, reduce_in_order::<I, O>(op, value), scratch) }
+}
+
+/// Combines the values of all threads of the block by a commutative operator. **Every thread holds the result.**
+///
+/// [`all_reduce`] in every warp, then [`combine_warps`]. Thread 0 stores the result in shared memory, and after a second
+/// barrier all threads load it: a broadcast, as the post describes it. Before `scratch` is used again, the caller needs
+/// another barrier, because other threads may still be reading it.
+///
+/// # Safety
+///
+/// That of [`combine_warps`].
+#[inline(always)]
+pub unsafe fn block_all_reduce<I: Items, O: Op<I>>(
+    op: O,
+    value: O::Acc,
+    scratch: Shared<O::Acc>,
+) -> O::Acc {
+    // SAFETY: all threads arrive, so all lanes of every warp do; the rest is the caller's contract.
+    let result = unsafe {
+        let of_warp = all_reduce::<I, O>(op, value);
+        combine_warps::<I, O>(op, of_warp, scratch)
+    };
+    // No other thread has read this element.
+    if thread_idx_x() == 0 {
+        scratch.set(0, result);
+    }
+    // All threads read what thread 0 wrote.
+    sync_threads();
+    scratch.get(0)
 }
 
 /// Combines the values of the warps, each of which its lane 0 holds, as a binary tree of adjacent warps. **Thread 0

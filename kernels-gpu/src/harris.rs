@@ -14,6 +14,9 @@
 //! | [`reduce_4`] | the last warp uses shuffles | two loads per thread: too few in flight |
 //! | [`reduce_5`] | many loads per thread, all in flight | 4-byte loads; one launch per level of partials |
 //!
+//! [`reduce_2_warp`] is a branch of the ladder: the last warp as it was before shuffles, from the post "Parallel
+//! Reduction with CUDA" (shreeraman karikalan, 2020).
+//!
 //! From `reduce_0` on, a launch stores one partial per block. The host launches the same kernel on the partials
 //! until one value is left.
 //!
@@ -62,6 +65,7 @@ pub mod naive;
 pub mod reduce_0;
 pub mod reduce_1;
 pub mod reduce_2;
+pub mod reduce_2_warp;
 pub mod reduce_3;
 pub mod reduce_4;
 pub mod reduce_5;

@@ -1,17 +1,18 @@
-//! Reductions of large arrays by shuffles and atomics, in three forms.
+//! Reductions of large arrays by shuffles and atomics.
 //!
 //! After Justin Luitjens, "Faster Parallel Reductions on Kepler" (NVIDIA, 2014).
 //!
 //! | kernel | the partial of a warp | output | launches |
 //! |---|---|---|---|
 //! | [`stable`](stable::stable) | through shared memory, to one partial per block | a partial per block | two: the second, of one block, reduces the partials |
+//! | [`stable_all`](stable::stable_all) | the same, and back to all threads of the block | the same | the same |
 //! | [`warp_atomic`](warp_atomic::warp_atomic) | by one atomic per warp to global memory | the result | one |
 //! | [`block_atomic`](block_atomic::block_atomic) | through shared memory, then by one atomic per block | the result | one |
 //!
-//! All three begin with a grid-stride loop: a thread combines its elements in a register
+//! All begin with a grid-stride loop: a thread combines its elements in a register
 //! ([`grid_stride`](crate::grid_stride)). So any grid is right for any array, and the number of blocks only has
-//! to keep the device busy: the post uses 1024 blocks of 512 threads. Each kernel exists for vectors of `N`
-//! elements: one, two and four.
+//! to keep the device busy: the post uses 1024 blocks of 512 threads. Each kernel but `stable_all` exists for
+//! vectors of `N` elements: one, two and four.
 //!
 //! [`triple`] is the post's last technique: several reductions at once, with interleaved shuffles.
 //!

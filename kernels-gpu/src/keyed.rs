@@ -1,5 +1,7 @@
 //! Reduction by key: every value is combined into the cell of its key.
 //!
+//! After the post "Voting and Shuffling to Optimize Atomic Operations" (NVIDIA).
+//!
 //! ```text
 //! keys     2   2   2   5   5   2   9   9        cells: 0 1 2 3 4 5 6 7      (9 is out of range)
 //! values   a   b   c   d   e   f   g   h               . . | . . |
@@ -44,7 +46,12 @@
 //!
 //! # Counts
 //!
-//! [`count`] counts the elements of each key, without values.
+//! [`count`] counts the elements of each key, without values: a histogram. [`filter`](crate::filter) counts in one cell,
+//! and needs the answers.
+//!
+//! # The search alone
+//!
+//! [`search`] finds the peers and stores their masks, so that the search can be timed.
 
 pub mod atomic;
 pub mod bins;
@@ -52,6 +59,7 @@ pub mod count;
 mod keys;
 pub mod peers;
 pub mod runs;
+pub mod search;
 pub mod warp;
 
 pub use keys::{Key, Keys, WideKey};

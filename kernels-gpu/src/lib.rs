@@ -65,6 +65,7 @@ pub mod element;
 pub mod entry;
 pub mod exact;
 pub mod exact_sum;
+pub mod filter;
 pub mod grid;
 pub mod grid_stride;
 pub mod groups;

@@ -99,6 +99,7 @@ impl Ladder {
     pub fn before(&self, rung: usize) -> Option<&Rung> {
         let before = match self.rungs[rung].kernel {
             "reduce_1" => "reduce_0",
+            "reduce_3" => "reduce_2",
             "reduce_5" | "reduce_5_x1" => "reduce_4",
             _ => self.rungs[rung.checked_sub(1)?].kernel,
         };

@@ -7,6 +7,7 @@
 //! - [`exact`]: the same for an entry that sums exactly.
 //! - [`groups`]: the launches that find groups, and combine and sort their items.
 //! - [`keyed`]: the same for an entry that reduces by key.
+//! - [`lanes`]: the same for an entry that searches peers or filters.
 //! - [`runs`]: the launch that finds runs of equal keys.
 //! - [`segments`]: the launches of a segmented reduction.
 //! - [`axes`]: the launches of a reduction along axes.
@@ -29,6 +30,7 @@ pub mod groups;
 pub mod kernels;
 pub mod keyed;
 pub mod ladder;
+pub mod lanes;
 pub mod launch;
 pub mod oracle;
 mod pairs;

@@ -1,8 +1,9 @@
 //! `cargo xtask book`: builds the book's web site.
 
+use crate::sass::{self, loops, parse::Function};
 use crate::{process, ptx, setup, workspace};
 use anyhow::{Context, Result, bail};
-use cuda_builder::NvvmArch;
+use cuda_builder::{NvvmArch, Ptx};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -10,7 +11,7 @@ use std::process::{Command, ExitCode};
 /// Write the generated parts of the book's pages again, and build its web site
 #[derive(clap::Args)]
 pub struct Args {
-    /// First build the kernels, and write the PTX that the pages show
+    /// First build the kernels, and write the PTX and the machine code that the pages show
     #[arg(long)]
     ptx: bool,
 }
@@ -26,6 +27,12 @@ const ENTRIES: [&str; 8] = [
     "triple_in_turn_sum_i32",
     "triple_interleaved_sum_i32",
 ];
+
+/// The module of the copies, and its kernels whose loops the pages count.
+const LOOPS: (&str, [&str; 3]) = (
+    "copy",
+    ["copy_scalar_b32", "copy_vec2_b32", "copy_vec4_b32"],
+);
 
 impl Args {
     /// Builds the site in `target/book` and prints its first page.
@@ -59,13 +66,24 @@ impl Args {
 
 fn write_ptx() -> Result<()> {
     setup::for_builds()?;
+    let tools = setup::for_sass()?;
     let mut modules = Vec::new();
-    for module in ptx::build(&[NvvmArch::Compute80], false)? {
+    let built = ptx::build(&[NvvmArch::Compute80], false)?;
+    let copies = built
+        .iter()
+        .filter(|module| module.module.as_deref() == Some(LOOPS.0));
+    let copies = copies.map(|module| Ptx {
+        arch: NvvmArch::Compute90,
+        ..module.clone()
+    });
+    let copies = sass::assemble(&tools, &copies.collect::<Vec<_>>(), false)?;
+    for module in built {
         let context = || format!("cannot read {}", module.path.display());
         modules.push(fs::read_to_string(&module.path).with_context(context)?);
     }
     let root = workspace::root();
-    for (path, text) in shown_ptx(&root, &modules)? {
+    let loops = shown_loops(&root, &copies.functions)?;
+    for (path, text) in shown_ptx(&root, &modules)?.into_iter().chain(loops) {
         fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
     }
     Ok(())
@@ -83,6 +101,22 @@ pub fn shown_ptx(root: &Path, modules: &[String]) -> Result<Vec<(PathBuf, String
         Ok((root.join("book/ptx").join(format!("{entry}.ptx")), body))
     };
     ENTRIES.iter().map(of).collect()
+}
+
+/// The files of the loops that the pages count, as these functions for sm_90 have them.
+///
+/// # Errors
+///
+/// If a kernel is missing, or has no loop.
+pub fn shown_loops(root: &Path, functions: &[Function]) -> Result<Vec<(PathBuf, String)>> {
+    let of = |entry: &&str| {
+        let function = functions.iter().find(|function| function.name == **entry);
+        let code = function.and_then(loops::of_widest_load);
+        let code = code.with_context(|| format!("there is no loop of {entry}"))?;
+        let file = root.join("book/sass").join(format!("{entry}.sass"));
+        Ok((file, loops::text(code)))
+    };
+    LOOPS.1.iter().map(of).collect()
 }
 
 /// The kernel's PTX, with labels that do not depend on its place in the module.

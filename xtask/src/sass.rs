@@ -2,6 +2,7 @@
 
 pub mod in_flight;
 pub mod listing;
+pub mod loops;
 pub mod name;
 pub mod parse;
 pub mod profile;

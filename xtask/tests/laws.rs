@@ -12,6 +12,7 @@ use cuda_builder::{NvvmArch, Ptx};
 use kernels_gpu::entry::{Entry, Parameter, count, groups, library, segments, teaching};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
 use xtask::laws::claim::Claim;
@@ -129,6 +130,11 @@ fn trials(codes: impl IntoIterator<Item = (Code, Code)>, wider: Code) -> Vec<Tri
                 "the_book_shows_this_ptx",
                 Code::is_in_the_book,
             ));
+            trials.push(sass_trial(
+                &code,
+                "the_book_counts_these_loops",
+                Sass::is_in_the_book,
+            ));
             trials.extend(rows().map(|entry| {
                 sass_trial(&code, entry.name, move |sass| {
                     keeps_the_laws(entry, &sass.profiles)
@@ -183,6 +189,7 @@ fn rows() -> impl Iterator<Item = &'static Entry> {
         &segments::PARTITION,
         &teaching::KERNELS,
         &teaching::COPIES,
+        &teaching::LANES,
     ];
     lists.into_iter().flat_map(|list| list.entries)
 }
@@ -351,12 +358,27 @@ fn cost_nothing(entries: &BTreeMap<String, Accesses>) -> Result<(), Failed> {
     none("more accesses by handles", &worse)
 }
 
+/// The files are as the build would write them.
+fn all_are_in_the_book(files: &[(PathBuf, String)]) -> Result<(), Failed> {
+    for (path, text) in files {
+        if std::fs::read_to_string(path).ok().as_ref() != Some(text) {
+            let path = path.display();
+            return Err(format!("{path} differs; `cargo xtask book --ptx` writes it again").into());
+        }
+    }
+    Ok(())
+}
+
 /// The machine code for an architecture.
 struct Sass {
     /// Each entry's profile.
     profiles: BTreeMap<String, Profile>,
     /// Each entry's accesses to memory.
     accesses: BTreeMap<String, Accesses>,
+    /// The loops that the book counts, if the kernels are here.
+    loops: Option<Vec<(PathBuf, String)>>,
+    /// Whether the tools have the version that wrote the book.
+    has_versions_of_book: bool,
 }
 
 impl Sass {
@@ -369,7 +391,18 @@ impl Sass {
             accesses: functions
                 .map(|f| (f.name.clone(), memory::in_sass(f)))
                 .collect(),
+            loops: book::shown_loops(&workspace::root(), &assembled.functions).ok(),
+            has_versions_of_book: tools.folder() == tools::cached_folder(),
         })
+    }
+
+    fn is_in_the_book(&self) -> Result<(), Failed> {
+        let loops = self.loops.as_ref().ok_or("a copy has no loop")?;
+        if !self.has_versions_of_book {
+            println!("not compared: another ptxas than the book's");
+            return Ok(());
+        }
+        all_are_in_the_book(loops)
     }
 }
 
@@ -456,15 +489,7 @@ impl Code {
     /// The library's build has no panic messages and prints nothing.
     fn is_in_the_book(&self) -> Result<(), Failed> {
         let modules: Vec<_> = self.texts()?.into_iter().map(|(_, text)| text).collect();
-        for (path, text) in book::shown_ptx(&workspace::root(), &modules)? {
-            if std::fs::read_to_string(&path).ok().as_ref() != Some(&text) {
-                let path = path.display();
-                return Err(
-                    format!("{path} differs; `cargo xtask book --ptx` writes it again").into(),
-                );
-            }
-        }
-        Ok(())
+        all_are_in_the_book(&book::shown_ptx(&workspace::root(), &modules)?)
     }
 
     fn has_no_text(&self) -> Result<(), Failed> {

@@ -6,8 +6,9 @@ use std::hash::Hash;
 use crate::schema::{By, Results, Row, Suite};
 
 /// Variants of a rung, each with the rung it is compared with. No later rung is compared with them.
-const VARIANTS: [(&str, &str); 2] = [
+const VARIANTS: [(&str, &str); 3] = [
     ("reduce_0_modulo", "reduce_0"),
+    ("reduce_2_warp", "reduce_2"),
     ("reduce_4_redux", "reduce_4"),
 ];
 
@@ -256,6 +257,7 @@ mod tests {
             ("reduce_0_modulo", "reduce_0"),
             ("reduce_1", "reduce_0"),
             ("reduce_2", "reduce_1"),
+            ("reduce_2_warp", "reduce_2"),
             ("reduce_3", "reduce_2"),
             ("reduce_4", "reduce_3"),
             ("reduce_4_redux", "reduce_4"),

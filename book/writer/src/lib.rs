@@ -13,6 +13,7 @@
 //! | `finding NAME` | what the simulator says of a wrong kernel |
 //! | `bits` | sums of the same floats, in several orders of the threads |
 //! | `ranks drawing`, `ranks bits` | which subtrees of tiles several ranks combine; sums of the same floats on several ranks |
+//! | `loops` | instructions in the loops of the copies; a law compares `book/sass` with the build |
 //! | `copies` | what the simulator counts of copies by accesses of three widths |
 //! | `counts KERNEL..` | what the simulator counts of a block of rungs of the ladder |
 //! | `figure RECORD ROW COLUMN`, `ratio RECORD ROW ROW COLUMN` | a number of a record's table, or the quotient of two |
@@ -24,6 +25,7 @@
 pub mod directive;
 pub mod kernels;
 mod listing;
+mod loops;
 pub mod pages;
 mod post;
 mod ranks;

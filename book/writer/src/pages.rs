@@ -2,7 +2,7 @@
 
 use crate::records::{Records, SASS};
 use crate::tables::short;
-use crate::{directive, listing, post, ranks, reading, simulated, tables};
+use crate::{directive, listing, loops, post, ranks, reading, simulated, tables};
 use anyhow::{Context, Result, bail};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -177,6 +177,7 @@ impl Book {
             ["ranks", "bits"] => ranks::bits(),
             ["bits"] => simulated::bits(),
             ["copies"] => simulated::copies(),
+            ["loops"] => loops::table(&self.root),
             ["finding", name] => Ok(format!("```text\n{}\n```", simulated::finding(name)?)),
             ["counts", rungs @ ..] => simulated::counts(rungs),
             ["figure", record, row, column @ ..] => {

@@ -94,17 +94,23 @@ impl Records {
         Ok(code.collect())
     }
 
-    /// A time in ms of the record of the minimum of 10^8 floats.
-    pub fn minimum(&self, row: &str) -> Result<f64> {
+    /// The lines of the record of the minimum of 10^8 floats, each with its time in ms.
+    pub fn minima(&self) -> Result<Vec<(String, f64)>> {
         let text = self.read("h200/2026-11-21/min-of-array-npy.txt")?;
-        let line = text.lines().find(|line| line.starts_with(row));
-        let line = line.with_context(|| format!("the record has no line `{row}`"))?;
-        let rest = line[row.len()..]
-            .split_whitespace()
-            .next()
-            .unwrap_or_default();
-        rest.parse()
-            .with_context(|| format!("`{line}` has no number"))
+        let lines = text.lines().skip_while(|line| !line.contains("speed-up"));
+        let lines = lines
+            .skip(1)
+            .take_while(|line| !line.starts_with("minimum"));
+        lines
+            .map(|line| {
+                let (name, rest) = line.split_at_checked(24).context("a short line")?;
+                let ms = rest.split_whitespace().next().unwrap_or_default();
+                let ms = ms
+                    .parse()
+                    .with_context(|| format!("`{line}` has no number"))?;
+                Ok((name.trim().to_owned(), ms))
+            })
+            .collect()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::post::{DURATIONS, MINIMUM_SPEED_UP};
 use crate::records::Records;
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
 /// The rungs as the book goes through them.
 const RUNGS: [&str; 11] = [
@@ -264,32 +264,49 @@ fn copy(records: &Records) -> Result<String> {
     Ok(markdown(&head, rows))
 }
 
+/// The lines of the example `min_of_array`, and their names in the book.
+const MINIMA: [(&str, &str); 6] = [
+    ("CPU, one core", "one core of the H200's host"),
+    ("CPU, all cores", "all 16 cores"),
+    (
+        "GPU, as in the post",
+        "H200, `reduce_2_warp`, partial minima on the host, as in the post",
+    ),
+    (
+        "GPU, the post's kernel",
+        "H200, `reduce_2`, partial minima on the GPU",
+    ),
+    ("GPU, warpfold's choice", "H200, the default algorithm"),
+    ("with the copy to it", "the same, with the copy to the GPU"),
+];
+
 fn minimum(records: &Records) -> Result<String> {
-    let core = records.minimum("CPU, one core")?;
-    let row = |name: &str, line| {
-        let ms = records.minimum(line)?;
-        Ok(vec![
-            name.to_owned(),
-            short(ms),
-            format!("{:.0} x", core / ms),
-        ])
-    };
-    let rows = [
-        Ok(vec![
-            "the post: GPU against its CPU".into(),
-            String::new(),
-            format!("{MINIMUM_SPEED_UP} x"),
-        ]),
-        row("one core of the H200's host", "CPU, one core"),
-        row("all 16 cores", "CPU, all cores"),
-        row("H200, `reduce_2`", "GPU, the post's kernel"),
-        row("H200, the default algorithm", "GPU, warpfold's choice"),
-    ];
+    let minima = records.minima()?;
+    let (_, core) = minima.first().context("the record has no lines")?;
+    let mut rows = vec![vec![
+        "the post: GPU against its CPU".into(),
+        String::new(),
+        format!("{MINIMUM_SPEED_UP} x"),
+    ]];
+    for (line, ms) in &minima {
+        let known = MINIMA.iter().find(|(name, _)| name == line);
+        let (_, name) = known.with_context(|| format!("the book has no name for `{line}`"))?;
+        rows.push(vec![
+            (*name).into(),
+            short(*ms),
+            format!("{} x", speed_up(core / ms)),
+        ]);
+    }
     let head = ["the minimum of 10^8 `f32`", "ms", "speed-up"];
-    Ok(markdown(
-        &head,
-        rows.into_iter().collect::<Result<Vec<_>>>()?,
-    ))
+    Ok(markdown(&head, rows))
+}
+
+/// One digit after the point where it matters.
+fn speed_up(factor: f64) -> String {
+    match factor {
+        1.05..10.0 => format!("{factor:.1}"),
+        _ => format!("{factor:.0}"),
+    }
 }
 
 #[cfg(test)]

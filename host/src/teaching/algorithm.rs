@@ -37,6 +37,8 @@ pub enum Algorithm {
     Reduce1,
     /// Sequential addressing: no bank conflicts.
     Reduce2,
+    /// The same, with the last warp unrolled in shared memory, as before shuffles.
+    Reduce2Warp,
     /// The first addition while loading: two elements per thread.
     Reduce3,
     /// The last 32 values are combined by shuffles.
@@ -58,6 +60,8 @@ pub enum Algorithm {
         /// The elements per load: 1, 2 or 4.
         vector: u32,
     },
+    /// [`Stable`](Self::Stable) with one element per load, in which all threads of a block get the block's partial.
+    StableAll,
     /// Shuffles, then one atomic per warp. As with [`Naive`](Self::Naive), an atomic addition treats a
     /// subnormal `f32` as zero.
     WarpAtomic {
@@ -80,6 +84,7 @@ impl Algorithm {
         Self::Reduce0Modulo,
         Self::Reduce1,
         Self::Reduce2,
+        Self::Reduce2Warp,
         Self::Reduce3,
         Self::Reduce4,
         Self::Reduce4Redux,
@@ -91,11 +96,12 @@ impl Algorithm {
         Self::Reduce5 { chunks: 16 },
     ];
 
-    /// The three algorithms with shuffles and atomics, for every number of elements per load.
+    /// The algorithms with shuffles and atomics, for every number of elements per load.
     pub const KEPLER: &'static [Self] = &[
         Self::Stable { vector: 1 },
         Self::Stable { vector: 2 },
         Self::Stable { vector: 4 },
+        Self::StableAll,
         Self::WarpAtomic { vector: 1 },
         Self::WarpAtomic { vector: 2 },
         Self::WarpAtomic { vector: 4 },
@@ -123,6 +129,7 @@ impl Algorithm {
             Self::Reduce0Modulo => "reduce_0_modulo",
             Self::Reduce1 => "reduce_1",
             Self::Reduce2 => "reduce_2",
+            Self::Reduce2Warp => "reduce_2_warp",
             Self::Reduce3 => "reduce_3",
             Self::Reduce4 => "reduce_4",
             Self::Reduce4Redux => "reduce_4_redux",
@@ -137,6 +144,7 @@ impl Algorithm {
             Self::Stable { vector: 2 } => "stable_vec2",
             Self::Stable { vector: 4 } => "stable_vec4",
             Self::Stable { .. } => "stable_vecN",
+            Self::StableAll => "stable_all",
             Self::WarpAtomic { vector: 1 } => "warp_atomic",
             Self::WarpAtomic { vector: 2 } => "warp_atomic_vec2",
             Self::WarpAtomic { vector: 4 } => "warp_atomic_vec4",
@@ -164,21 +172,13 @@ impl Algorithm {
                 refused(chunks, "1, 2, 4, 8 or 16")
             }
             Self::Reduce5Loop { chunks } => Ok(Shape::of(kernel, chunks)),
+            Self::StableAll => Ok(Shape::limited(kernel, 1)),
             Self::Stable { vector }
             | Self::WarpAtomic { vector }
-            | Self::BlockAtomic { vector } => {
-                if !matches!(vector, 1 | 2 | 4) {
-                    return Err(Error::Vector { kernel, vector });
-                }
-                Ok(Shape {
-                    limited: Some(Limited {
-                        blocks: GRID_STRIDE_BLOCKS,
-                        second: "stable",
-                        second_threads: SECOND_PASS_THREADS,
-                    }),
-                    ..Shape::of(kernel, vector)
-                })
-            }
+            | Self::BlockAtomic { vector } => match vector {
+                1 | 2 | 4 => Ok(Shape::limited(kernel, vector)),
+                _ => Err(Error::Vector { kernel, vector }),
+            },
             _ => Ok(Shape::of(kernel, 1)),
         }
     }
@@ -207,9 +207,10 @@ impl Algorithm {
     pub(crate) const fn threads(self) -> u32 {
         match self {
             Self::SinglePass => Policy::SINGLE_PASS_THREADS,
-            Self::Stable { .. } | Self::WarpAtomic { .. } | Self::BlockAtomic { .. } => {
-                Policy::KEPLER_THREADS
-            }
+            Self::Stable { .. }
+            | Self::StableAll
+            | Self::WarpAtomic { .. }
+            | Self::BlockAtomic { .. } => Policy::KEPLER_THREADS,
             _ => Policy::LADDER_THREADS,
         }
     }
@@ -226,6 +227,18 @@ impl Shape {
             items_per_thread: needs.per_thread.unwrap_or(chunks),
             needs,
             limited: None,
+        }
+    }
+
+    /// The shape of a grid-stride kernel with a limited grid, and `vector` elements per load.
+    fn limited(kernel: &'static str, vector: u32) -> Self {
+        Self {
+            limited: Some(Limited {
+                blocks: GRID_STRIDE_BLOCKS,
+                second: "stable",
+                second_threads: SECOND_PASS_THREADS,
+            }),
+            ..Self::of(kernel, vector)
         }
     }
 
@@ -313,6 +326,7 @@ mod tests {
         );
         let reduce_5 = Algorithm::Reduce5 { chunks: 8 };
         assert_eq!(blocks(reduce_5, 400_000_000, 256), [195_313, 96, 1]);
+        assert_eq!(blocks(Algorithm::Reduce2Warp, 100_000_000, 256)[0], 390_625);
         assert_eq!(blocks(Algorithm::Reduce2, 1, 32), [1]);
         assert_eq!(blocks(Algorithm::Reduce2, 33, 32), [2, 1]);
     }

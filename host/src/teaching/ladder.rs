@@ -29,6 +29,7 @@ use crate::stream::Stream;
 pub struct LadderReduction<'a, T: Element, O: SinglePass<T> + Ladder<T>> {
     reduction: Reduction<'a, T, O>,
     algorithm: Algorithm,
+    finishes_on_host: bool,
 }
 
 impl<'a, T: Element, O: SinglePass<T> + Ladder<T>> Reduction<'a, T, O> {
@@ -47,6 +48,7 @@ impl<'a, T: Element, O: SinglePass<T> + Ladder<T>> Reduction<'a, T, O> {
         LadderReduction {
             reduction: self,
             algorithm,
+            finishes_on_host: false,
         }
     }
 }
@@ -56,6 +58,26 @@ impl<'a, T: Element, O: SinglePass<T> + Ladder<T>> LadderReduction<'a, T, O> {
     /// devices so far). The default is the algorithm's.
     pub fn threads(mut self, threads: u32) -> Self {
         self.reduction = self.reduction.threads(threads);
+        self
+    }
+
+    /// Launches the kernel once, and combines the partials of its blocks on the host, in the order of the blocks, as the
+    /// post "Parallel Reduction with CUDA" does. The default is to launch it again until one value is left.
+    ///
+    /// [`Plan::result`] downloads the partials and combines them. No effect for algorithms that need one launch, and on
+    /// the CPU.
+    ///
+    /// ```
+    /// use warpfold::{Algorithm, Device, Min};
+    ///
+    /// let device = Device::auto()?;
+    /// let x = device.upload(&[2.5f32; 1000])?;
+    /// let minimum = device.reduce(&x, Min).algorithm(Algorithm::Reduce2Warp).finish_on_host();
+    /// assert_eq!(minimum.run()?, Some(2.5));
+    /// # Ok::<(), warpfold::Error>(())
+    /// ```
+    pub fn finish_on_host(mut self) -> Self {
+        self.finishes_on_host = true;
         self
     }
 
@@ -80,6 +102,7 @@ impl<'a, T: Element, O: SinglePass<T> + Ladder<T>> LadderReduction<'a, T, O> {
         let Self {
             reduction,
             algorithm,
+            finishes_on_host,
         } = self;
         if algorithm == Algorithm::SinglePass {
             return reduction.plan();
@@ -105,7 +128,11 @@ impl<'a, T: Element, O: SinglePass<T> + Ladder<T>> LadderReduction<'a, T, O> {
         let n = input.len() as u64;
         let passes = |max_threads, max_blocks| {
             shape.check_threads(threads, max_threads)?;
-            shape.passes(n, threads, max_blocks)
+            let mut passes = shape.passes(n, threads, max_blocks)?;
+            if finishes_on_host {
+                passes.truncate(1);
+            }
+            Ok::<_, Error>(passes)
         };
         match (input.location(), device.queue()) {
             (Location::Device(values), Some(queue)) => {

@@ -154,6 +154,14 @@ impl<T: Element> Job<[T; 3]> for Launch<'_, T> {
         let sums = self.cells.all().download(&self.queue)?;
         Ok([sums[0], sums[1], sums[2]])
     }
+
+    fn result_ptr(&self) -> u64 {
+        self.cells.address()
+    }
+
+    fn fill(&mut self, byte: u8) -> Result<(), Error> {
+        self.cells.enqueue_fill(&self.queue, byte)
+    }
 }
 
 /// The launch for an array of `n` elements: one thread per triple, but at most as many threads as the device

@@ -16,6 +16,7 @@ mod interop;
 mod keyed;
 mod lab;
 mod ladder;
+mod lanes;
 mod long;
 mod oracle;
 mod simulator;
@@ -51,6 +52,7 @@ fn main() -> ExitCode {
         copies::trials(&lab),
         keyed::trials(&lab),
         triples::trials(&lab),
+        lanes::trials(&lab),
         streams::trials(&lab),
         interop::trials(&lab),
         allocations::trials(&lab),

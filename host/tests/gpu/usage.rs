@@ -72,13 +72,18 @@ fn plan_runs_again(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
     let view = data.whole.device.view(3..100_003)?;
     let expected = data.whole.answer::<Sum>(3, 100_000).value;
     for algorithm in Algorithm::all() {
-        let mut plan = device.reduce(view, Sum).algorithm(algorithm).plan()?;
-        for run in 0..20 {
-            plan.enqueue()?;
-            let got = plan.result()?;
-            if got != expected {
-                let wrong = format!("{algorithm:?}, run {run}: {got} instead of {expected}");
-                return Err(wrong.into());
+        let reduction = || device.reduce(view, Sum).algorithm(algorithm);
+        let on_host = reduction().finish_on_host();
+        for (mut plan, what) in [(reduction().plan()?, ""), (on_host.plan()?, " on the host")] {
+            for run in 0..20 {
+                plan.enqueue()?;
+                let got = plan.result()?;
+                if got != expected {
+                    return Err(format!(
+                        "{algorithm:?}{what}, run {run}: {got} instead of {expected}"
+                    )
+                    .into());
+                }
             }
         }
     }

@@ -50,6 +50,7 @@ macro_rules! ladder_and {
         reduce_0_modulo [Needs::tree(1)] = reduce_0::reduce_0_modulo::<T, O>($op, $input, $output, $scratch);
         reduce_1 [Needs::tree(1)] = reduce_1::reduce_1::<T, O>($op, $input, $output, $scratch);
         reduce_2 [Needs::tree(1)] = reduce_2::reduce_2::<T, O>($op, $input, $output, $scratch);
+        reduce_2_warp [Needs::tree(1)] = reduce_2_warp::reduce_2_warp::<T, O>($op, $input, $output, $scratch);
         reduce_3 [Needs::tree(2)] = reduce_3::reduce_3::<T, O>($op, $input, $output, $scratch);
         reduce_4 [Needs::tree(2)] = reduce_4::reduce_4::<T, O>($op, $input, $output, $scratch);
         reduce_5 [Needs::any_grid(Scratch::PerThread, Load::Element)] = reduce_5::reduce_5::<T, O>($op, $input, $output, $scratch);
@@ -61,6 +62,7 @@ macro_rules! ladder_and {
         stable [Needs::by_vectors(Scratch::PerWarp, 1)] = stable::stable::<T, O, 1>($op, $input, $output, $scratch);
         stable_vec2 [Needs::by_vectors(Scratch::PerWarp, 2)] = stable::stable::<T, O, 2>($op, $input, $output, $scratch);
         stable_vec4 [Needs::by_vectors(Scratch::PerWarp, 4)] = stable::stable::<T, O, 4>($op, $input, $output, $scratch);
+        stable_all [Needs::by_vectors(Scratch::PerWarp, 1)] = stable::stable_all::<T, O>($op, $input, $output, $scratch);
         warp_atomic [Needs::by_vectors(Scratch::None, 1).into_cell()] = warp_atomic::warp_atomic::<T, O, 1>($op, $input, $output);
         warp_atomic_vec2 [Needs::by_vectors(Scratch::None, 2).into_cell()] = warp_atomic::warp_atomic::<T, O, 2>($op, $input, $output);
         warp_atomic_vec4 [Needs::by_vectors(Scratch::None, 4).into_cell()] = warp_atomic::warp_atomic::<T, O, 4>($op, $input, $output);

@@ -15,8 +15,7 @@
 //! [`reduce_3`](super::reduce_3).
 //!
 //! Source: the post "CUDA 006 - Reduction" (WangYu::Space, 2025). "Parallel Reduction with CUDA" (shreeraman
-//! karikalan, 2020) finds the minimum of 10^8 floats by the same addressing, with the last warp unrolled without
-//! barriers, which is a race since Volta.
+//! karikalan, 2020) has the same addressing, with the last warp unrolled: [`reduce_2_warp`](super::reduce_2_warp).
 
 use super::block_threads;
 use crate::element::Element;

@@ -28,6 +28,10 @@
 //! | some frequent, many cells | the frequent keys own counters |
 //! | sorted | each block counts adjacent elements, which have few different keys |
 //!
+//! Source: "Voting and Shuffling to Optimize Atomic Operations" (NVIDIA) links to the post "Fast Histograms Using Shared
+//! Atomics on Maxwell" (Nikolay Sakharnykh, NVIDIA, 2015), which counts in shared memory, too. Copies, owners and equal
+//! keys are ours.
+//!
 //! # Requirements of every launch
 //!
 //! - A one-dimensional grid of any number of blocks, and a one-dimensional block of a multiple of 32 threads. A

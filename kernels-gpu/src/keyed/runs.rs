@@ -18,6 +18,9 @@
 //! A segmented scan combines the tails of the lanes of one run. The number of its steps depends on the longest
 //! run; with random keys there are none. The result is right for any order of the keys, but equal keys that are
 //! not adjacent are not combined before the atomics.
+//!
+//! Source: none of the posts. "Voting and Shuffling to Optimize Atomic Operations" (NVIDIA) searches peers in sorted keys,
+//! too; here they need no search.
 
 use super::{Task, WideKey, thread_in_grid};
 use crate::element::{Element, Shuffle};

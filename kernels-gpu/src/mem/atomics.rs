@@ -6,8 +6,8 @@ use super::{Global, Shared};
 use core::sync::atomic::Ordering::Relaxed;
 use cuda_std::atomic::mid::{
     atomic_compare_and_swap_u32_device, atomic_compare_and_swap_u64_block,
-    atomic_compare_and_swap_u64_device, atomic_fetch_add_u32_device, atomic_load_32_device,
-    atomic_load_64_block, atomic_store_32_device,
+    atomic_compare_and_swap_u64_device, atomic_fetch_add_u32_device, atomic_fetch_add_u64_device,
+    atomic_load_32_device, atomic_load_64_block, atomic_store_32_device,
 };
 
 impl Global<u32> {
@@ -51,6 +51,16 @@ impl Global<u32> {
 }
 
 impl Global<u64> {
+    /// Adds `value` to element `index`, and returns what it held. Atomic for all threads of the device.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn fetch_add(self, index: usize, value: u64) -> u64 {
+        trace::global(self.start, self.len, index, Access::Atomic);
+        // SAFETY: the maker of the handle guarantees that `index` is in bounds, and that other threads access
+        // the element only atomically at the same time.
+        unsafe { atomic_fetch_add_u64_device(self.start.add(index), Relaxed, value) }
+    }
+
     /// Stores `new` in element `index` if it holds `current`, and returns what it held. Atomic for all threads of the
     /// device.
     #[inline(always)]

@@ -32,6 +32,8 @@ static ENTRIES: LazyLock<Mutex<BTreeMap<&str, &Entry>>> = LazyLock::new(|| {
         &teaching::KERNELS,
         #[cfg(feature = "teaching")]
         &teaching::COPIES,
+        #[cfg(feature = "teaching")]
+        &teaching::LANES,
     ];
     let entries = LISTS.iter().flat_map(|list| list.entries);
     Mutex::new(entries.map(|entry| (entry.name, entry)).collect())

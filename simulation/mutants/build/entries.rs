@@ -1,6 +1,7 @@
 //! The entries of a copy: functions that read their arguments and call the copy's body.
 
 mod groups;
+mod lanes;
 
 use crate::copy::Tree;
 
@@ -174,6 +175,7 @@ enum Kind {
     Copy {
         element: &'static str,
     },
+    Lanes,
 }
 
 impl Program {
@@ -224,6 +226,9 @@ impl Program {
             let found = RUNS.iter().find(|(name, _)| *name == kernel);
             let &(_, key) = found.unwrap_or_else(|| panic!("there is no copied entry {kernel}"));
             return vec![program(kernel.to_owned(), Kind::Runs { key })];
+        }
+        if let Some(name) = lanes::entry(kernel) {
+            return vec![program(name.into(), Kind::Lanes)];
         }
         if groups::is_entry(kernel) {
             return vec![program(kernel.to_owned(), Kind::Groups)];
@@ -281,6 +286,7 @@ impl Program {
             Kind::Reduction { .. } => &["harris", "kepler", "ceiling", "op", "mem"],
             Kind::Keyed { .. } | Kind::Count { .. } => &["keyed", "op", "mem"],
             Kind::Copy { .. } => &["copy", "mem"],
+            Kind::Lanes => lanes::modules(&self.kernel),
         }
     }
 
@@ -414,6 +420,7 @@ impl Program {
                 );"
             ),
             Kind::Groups => groups::body(name),
+            Kind::Lanes => lanes::body(kernel),
             Kind::Reduction { op, element } => format!(
                 "use super::{{ceiling, harris::*, kepler::*}};
                 type T = {element};

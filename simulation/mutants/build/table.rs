@@ -9,6 +9,7 @@ mod groups;
 mod items;
 mod kepler;
 mod keyed;
+mod lanes;
 mod memory;
 mod naive;
 mod operators;
@@ -103,6 +104,7 @@ pub const SOURCES: &[Source] = &[
     reduce_0::SOURCE,
     reduce_1::SOURCE,
     reduce_2::SOURCE,
+    reduce_2::LAST_WARP,
     reduce_3::SOURCE,
     reduce_4::SOURCE,
     reduce_5::SOURCE,
@@ -158,13 +160,14 @@ pub const SOURCES: &[Source] = &[
     keyed::RUNS,
     keyed::KEYS,
     keyed::COUNT,
+    lanes::SEARCH,
+    lanes::FILTER,
     copies::SOURCE,
     exact_sum::SOURCE,
     exact_sum::EXPANSION,
     exact_sum::DIGITS,
     exact_sum::ROWS,
     textbook::LAST_BLOCK,
-    textbook::LAST_WARP,
     textbook::MAXIMA,
     textbook::STENCIL,
     textbook::SCAN,

@@ -1,11 +1,10 @@
 //! Correct textbook kernels with features that `kernels-gpu` does not use: fences between blocks, flags that
-//! threads wait for, reused scratch memory, a tree that ends in `sync_warp`.
+//! threads wait for, reused scratch memory.
 //!
 //! Each is as short as possible and has one launch shape: a one-dimensional grid of `ceil(n / threads)`
 //! blocks of `threads`, a power of two of at least 64.
 
 pub mod last_block;
-pub mod last_warp;
 pub mod maxima;
 pub mod scan;
 pub mod stencil;

@@ -47,7 +47,7 @@ pub enum Stores {
     Cells,
     /// Atomics on cells of 64 bits, without their results, and a zero in each cell of the next launch.
     CellsAndZeros,
-    /// Copies of the elements, without atomics.
+    /// One element for each that is read, without atomics.
     Copy,
     /// Results, partials, and words for the next kernel, which may be counted by atomics.
     Results,
@@ -64,6 +64,8 @@ pub enum Block {
     OneBarrier,
     /// Atomics on shared memory, with barriers.
     Atomics,
+    /// Atomics on a warp's own part of shared memory, without barriers of the block.
+    OfWarps,
 }
 
 /// How the lanes of a warp exchange values.
@@ -73,6 +75,8 @@ pub enum Warp {
     None,
     /// This number of reductions, each with five `SHFL.DOWN`.
     Down(usize),
+    /// Five `SHFL.BFLY`, so that all lanes have the result, then five `SHFL.DOWN`.
+    AllReduce,
     /// `REDUX`.
     Redux,
     /// Five `SHFL.IDX` for each value, after `match.any` has found the lanes with the same key.
@@ -140,6 +144,7 @@ pub const KERNELS: &[Kernel] = &[
             "reduce_0_modulo",
             "reduce_1",
             "reduce_2",
+            "reduce_2_warp",
             "reduce_3",
         ],
         Loads::Elements,
@@ -182,6 +187,13 @@ pub const KERNELS: &[Kernel] = &[
         Stores::Partial,
         Block::OneBarrier,
         Warp::Down(2),
+    ),
+    kernel(
+        &["stable_all"],
+        Loads::Vectors,
+        Stores::Partial,
+        Block::Memory,
+        Warp::AllReduce,
     ),
     kernel(
         &["block_atomic", "block_atomic_vec2", "block_atomic_vec4"],
@@ -302,6 +314,49 @@ pub const KERNELS: &[Kernel] = &[
         Stores::Copy,
         Block::None,
         Warp::None,
+    ),
+    kernel(
+        &["find_peers_match"],
+        Loads::Elements,
+        Stores::Copy,
+        Block::None,
+        Warp::None,
+    ),
+    kernel(
+        &["find_peers_ballot"],
+        Loads::Elements,
+        Stores::Copy,
+        Block::None,
+        Warp::Others,
+    ),
+    kernel(
+        &["find_peers_hash"],
+        Loads::Elements,
+        Stores::Copy,
+        Block::OfWarps,
+        Warp::None,
+    ),
+    kernel(
+        &["all_reduce_peers"],
+        Loads::Left,
+        Stores::Copy,
+        Block::None,
+        Warp::Others,
+    ),
+    kernel(
+        // No shuffles: ptxas does not aggregate its atomics.
+        &["filter_atomic"],
+        Loads::Elements,
+        Stores::Results,
+        Block::None,
+        Warp::None,
+    ),
+    kernel(
+        &["filter_warp"],
+        Loads::Elements,
+        Stores::Results,
+        Block::None,
+        Warp::Others,
     ),
     kernel(
         &["keyed_atomic", "keyed_cas"],

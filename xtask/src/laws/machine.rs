@@ -366,6 +366,10 @@ fn block(broken: &mut Broken, kernel: &Kernel, claim: &Claim, profile: &Profile)
             memory && counts.atoms == 0 && counts.bar == 1,
             format!("must have LDS, STS and one BAR, no ATOMS: {found}"),
         ),
+        Block::OfWarps => broken.unless(
+            memory && counts.atoms > 0 && counts.bar == 0,
+            format!("must have LDS, STS and ATOMS, no BAR: {found}"),
+        ),
         Block::Atomics => {
             broken.unless(
                 memory && counts.atoms > 0 && counts.bar > 0,
@@ -401,18 +405,20 @@ fn warp(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) {
         return;
     }
     let values = claim.arrays as usize * claim.words();
-    let (mode, expected) = match kernel.warp {
-        Warp::None | Warp::Redux => ("", 0),
-        Warp::Down(reductions) => ("DOWN", reductions * STEPS * values),
-        Warp::Match => ("IDX", STEPS * values),
-        Warp::Ballot => ("IDX", claim.key_words() + STEPS * values),
-        Warp::Runs => ("UP", claim.key_words() + 2 * values),
+    let steps = STEPS * values;
+    let expected = match kernel.warp {
+        Warp::None | Warp::Redux => vec![],
+        Warp::Down(reductions) => vec![("DOWN", reductions * steps)],
+        Warp::AllReduce => vec![("BFLY", steps), ("DOWN", steps)],
+        Warp::Match => vec![("IDX", steps)],
+        Warp::Ballot => vec![("IDX", claim.key_words() + steps)],
+        Warp::Runs => vec![("UP", claim.key_words() + 2 * values)],
         Warp::Several | Warp::Others => unreachable!("checked above"),
     };
-    let expected: BTreeMap<String, usize> = match expected {
-        0 => BTreeMap::new(),
-        count => [(mode.to_owned(), count)].into(),
-    };
+    let expected = expected.into_iter();
+    let expected: BTreeMap<String, usize> = expected
+        .map(|(mode, count)| (mode.to_owned(), count))
+        .collect();
     let mut found = counts.shfl.clone();
     if kernel.stores == Stores::PartialsAndResult {
         // A long `combine` keeps the steps in a loop.

@@ -14,6 +14,8 @@ pub struct Source {
 pub struct Instruction {
     /// The offset in the function, in bytes.
     pub offset: u32,
+    /// The label in front of it: `.L_x_1`.
+    pub label: Option<String>,
     /// The guard: `@!P0`.
     pub guard: Option<String>,
     /// The mnemonic with its modifiers: `LDG.E.128`.
@@ -60,6 +62,7 @@ pub fn parse(disassembly: &str) -> Vec<Function> {
     let mut functions: Vec<Function> = Vec::new();
     let mut sources = Vec::new();
     let mut fresh = true;
+    let mut label = None;
     for line in disassembly.lines() {
         let line = line.trim();
         if let Some(section) = line
@@ -74,6 +77,10 @@ pub fn parse(disassembly: &str) -> Vec<Function> {
                 });
                 sources.clear();
             }
+        } else if let Some(name) = line.strip_suffix(':')
+            && name.starts_with(".L_")
+        {
+            label = Some(name.to_owned());
         } else if let Some(mark) = line.strip_prefix("//## File ") {
             // Consecutive marks are one chain of inlined functions.
             if fresh {
@@ -84,6 +91,7 @@ pub fn parse(disassembly: &str) -> Vec<Function> {
         } else if let Some(mut instruction) = instruction(line) {
             fresh = true;
             instruction.sources.clone_from(&sources);
+            instruction.label = label.take();
             if let Some(function) = functions.last_mut() {
                 function.instructions.push(instruction);
             }
@@ -119,6 +127,7 @@ fn instruction(line: &str) -> Option<Instruction> {
     let (opcode, operands) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     Some(Instruction {
         offset,
+        label: None,
         guard,
         opcode: opcode.into(),
         operands: operands.trim().into(),

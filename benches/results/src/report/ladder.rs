@@ -63,8 +63,8 @@ fn chart<'a>(rows: &[&'a Row], threads: Option<u32>, related: &Related<'a>) -> C
         name: format!("ladder {} {element} {n}{per_block} {conditions}", first.backend),
         title: format!("Ladder: {op}{n} {element}{on}{per_block}: {conditions}"),
         caption: "The number after a speed is the gain: the previous rung's time over this rung's. \
-                  reduce_0_modulo is compared with reduce_0; reduce_4_redux, reduce_5 and the first \
-                  reduce_5_x with reduce_4."
+                  reduce_0_modulo is compared with reduce_0, reduce_2_warp with reduce_2; reduce_4_redux, \
+                  reduce_5 and the first reduce_5_x with reduce_4."
             .into(),
         groups: groups(rows, related),
         ceiling: ceiling.and_then(|row| Some((row.kernel.replace('_', " "), select::speed(row)?))),

@@ -1,6 +1,7 @@
-//! The ladder, and shuffles and atomics: sums of `i32` by every kernel and its reference kernel.
+//! The ladder, and shuffles and atomics: sums of `i32` by every kernel and its reference kernel; sums of triples.
 
 mod reference;
+mod triples;
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -30,7 +31,8 @@ pub fn run(bench: &Bench, suite: Suite, sweep: &mut Sweep) -> Result<()> {
         _ => options.sizes(12..=28, 2),
     };
     let (requested, threads) = requested(options, suite);
-    sweep.announce(sizes.len() * threads.len());
+    let triples = usize::from(suite == Suite::Kepler);
+    sweep.announce(sizes.len() * (threads.len() + triples));
 
     let peers = (options.wants(By::Nvcc) || options.wants(By::Cub)).then(|| {
         let peers = reference::build(bench.info.compute_capability);
@@ -70,6 +72,9 @@ pub fn run(bench: &Bench, suite: Suite, sweep: &mut Sweep) -> Result<()> {
                 peers: peers.as_ref(),
             };
             group.time(&requested, sweep)?;
+        }
+        if suite == Suite::Kepler {
+            triples::time(bench, (&input, &values[..n]), peers.as_ref(), sweep)?;
         }
     }
     Ok(())

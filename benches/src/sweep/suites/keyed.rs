@@ -1,7 +1,9 @@
-//! Reduction by key: particles in the cells of a box, for each algorithm and distribution of the keys; and histograms.
+//! Reduction by key: particles in the cells of a box, for each algorithm and distribution of the keys; the search for
+//! peers alone; histograms and filters.
 
 mod counts;
 mod group;
+mod lanes;
 mod particles;
 mod peers;
 
@@ -89,7 +91,9 @@ pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
     let box_sizes = box_sizes(bench.options);
     let has_counts = bench.options.wants_kernel(counts::KERNEL);
     let count_groups = if has_counts { counts::groups() } else { 0 };
-    sweep.announce(box_sizes.len() * Distribution::ALL.len() * types.len() + count_groups);
+    let boxes = box_sizes.len() * Distribution::ALL.len();
+    let others = count_groups + boxes + lanes::filter_groups(bench);
+    sweep.announce(boxes * types.len() + others);
     // The reference kernels and CUB's functions are one library.
     let requested = [By::Nvcc, By::Cub].map(|by| bench.options.wants(by));
     let peers = requested.contains(&true).then(|| {
@@ -107,6 +111,7 @@ pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
     if has_counts {
         counts::run(bench, sweep, peers.as_ref())?;
     }
+    lanes::filters(bench, peers.as_ref(), sweep)?;
     for size in box_sizes {
         for distribution in Distribution::ALL {
             if sweep.is_over() {
@@ -121,6 +126,7 @@ pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
                 distribution,
                 particles: &particles,
             };
+            lanes::search(bench, group.peers, (distribution, &particles), sweep)?;
             for element in &types {
                 match element {
                     _ if sweep.is_over() => return Ok(()),
@@ -154,11 +160,15 @@ mod tests {
         let rows = results.rows.iter();
         let rows = rows.map(|row| (&row.kernel, &row.keys, &row.element, row.cache));
         let rows: HashSet<_> = rows.collect();
-        let counts = rows.iter().filter(|row| row.0 == counts::KERNEL).count();
+        let rows_of = |start: &str| rows.iter().filter(|row| row.0.starts_with(start)).count();
         // Three distributions of keys of two types, cold and warm.
-        assert_eq!(counts, 3 * 2 * 2);
+        assert_eq!(rows_of(counts::KERNEL), 3 * 2 * 2);
         // Eight kernels, three distributions, two types, cold and warm.
-        assert_eq!(rows.len() - counts, 8 * 3 * 2 * 2);
+        assert_eq!(rows_of("keyed_"), 8 * 3 * 2 * 2);
+        // Three searches and a sum over three distributions.
+        assert_eq!(rows_of("find_peers_") + rows_of("all_reduce_"), 4 * 3 * 2);
+        // Two kernels, three shares of elements that are kept.
+        assert_eq!(rows_of("filter_"), 2 * 3 * 2);
     }
 
     #[test]

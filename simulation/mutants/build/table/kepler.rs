@@ -92,8 +92,38 @@ pub const BLOCK: Source = Source {
             "combine_warps::<I, O>(op, reduce_to_first::<I, O>(op, value), scratch)",
             "combine_warps::<I, O>(op, value, scratch)",
         ),
+        mutant(
+            "no_barrier_before_broadcast",
+            "threads load the result before thread 0 has stored it",
+            "    // All threads read what thread 0 wrote.
+    sync_threads();
+",
+            "",
+        )
+        .on(ALL),
+        mutant(
+            "first_warp_broadcasts",
+            "lanes without the result store theirs too",
+            "    if thread_idx_x() == 0 {
+        scratch.set(0, result);",
+            "    if thread_idx_x() < WARP_SIZE {
+        scratch.set(0, result);",
+        )
+        .on(ALL),
+        mutant(
+            "no_broadcast",
+            "every thread keeps what it has after the first round",
+            "    scratch.get(0)
+",
+            "    result
+",
+        )
+        .on(ALL),
     ],
 };
+
+/// Every thread has the result.
+const ALL: &[&str] = &["stable_all"];
 
 /// Not commutative.
 const HORNER: &[&str] = &["single_pass_horner_u32"];
@@ -173,12 +203,21 @@ pub const GRID_STRIDE: Source = Source {
 pub const STABLE: Source = Source {
     path: "kepler/stable.rs",
     kernels: &["stable", "stable_vec4"],
-    mutants: &[mutant(
-        "two_threads_store",
-        "a thread without the result stores too",
-        "if thread_idx_x() == 0 {",
-        "if thread_idx_x() < 2 {",
-    )],
+    mutants: &[
+        mutant(
+            "two_threads_store",
+            "a thread without the result stores too",
+            "if thread_idx_x() == 0 {",
+            "if thread_idx_x() < 2 {",
+        ),
+        mutant(
+            "no_thread_stores",
+            "no thread has the number of the block's threads",
+            "if thread_idx_x() == block_dim_x() - 1 {",
+            "if thread_idx_x() == block_dim_x() {",
+        )
+        .on(ALL),
+    ],
 };
 
 pub const WARP_ATOMIC: Source = Source {

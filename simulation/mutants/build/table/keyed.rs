@@ -101,6 +101,13 @@ const PEERS_MUTANTS: &[Mutant] = &[
         "warp_vote_ballot(u32::MAX, rank",
     ),
     mutant(
+        "result_of_the_first",
+        "broadcasts the value of the first peer, which is only its own",
+        "let last = highest(peers);",
+        "let last = peers.trailing_zeros();",
+    )
+    .on(&["all_reduce_peers"]),
+    mutant(
         "first_is_last",
         "the first peer stores, which has only its own value",
         "highest(peers) == lane_id()",

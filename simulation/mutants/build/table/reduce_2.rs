@@ -1,4 +1,4 @@
-//! `reduce_2`.
+//! `reduce_2`, and with an unrolled last warp `reduce_2_warp`.
 
 use super::{Mutant, Source, mutant};
 
@@ -95,3 +95,76 @@ const MUTANTS: &[Mutant] = &[
         "output.set(block_idx_x() as usize + 1,",
     ),
 ];
+
+pub const LAST_WARP: Source = Source {
+    path: "harris/reduce_2_warp.rs",
+    kernels: &["reduce_2_warp"],
+    mutants: &[
+        mutant(
+            "no_barrier_before_last_warp",
+            "the last warp reads what other warps are still writing",
+            "        halve(s);
+        // The next step reads what this one wrote.
+        sync_threads();
+",
+            "        halve(s);
+        if s > 64 { sync_threads(); }
+",
+        ),
+        mutant(
+            "lock_step",
+            "no barriers of the warp, as before Volta",
+            "unsafe { sync_warp(FULL_MASK) };",
+            "",
+        ),
+        mutant(
+            "sync_of_half_a_warp",
+            "the mask names lanes 0 to 15",
+            "unsafe { sync_warp(FULL_MASK) };",
+            "unsafe { sync_warp(0xFFFF) };",
+        ),
+        mutant(
+            "sync_of_halves",
+            "each half of the warp waits only for itself, but reads from the other",
+            "unsafe { sync_warp(FULL_MASK) };",
+            "unsafe { sync_warp(0xFFFF << (tid & 16)) };",
+        ),
+        mutant(
+            "shuffle_for_sync",
+            "a shuffle synchronises lanes, but does not order memory",
+            "unsafe { sync_warp(FULL_MASK) };",
+            "unsafe { cuda_std::warp::warp_shuffle_down(FULL_MASK, s, 1, 32) };",
+        ),
+        mutant(
+            "all_lanes_add",
+            "without the test, a lane writes a value that a lower lane reads in the same step",
+            "        if tid < s {
+            scratch.set(",
+            "        if tid < s || s < WARP_SIZE {
+            scratch.set(",
+        ),
+        mutant(
+            "half_a_warp_finishes",
+            "lanes 16 to 31 do not arrive at the warp's barriers",
+            "if tid < WARP_SIZE {",
+            "if tid < WARP_SIZE / 2 {",
+        ),
+        mutant(
+            "one_warp_has_64_values",
+            "a block of one warp reads behind its values",
+            "        if threads > WARP_SIZE {
+            halve(32);
+        }
+",
+            "        halve(32);
+",
+        ),
+        mutant(
+            "step_left_out",
+            "does not add the upper half of 16 values",
+            "        halve(8);
+",
+            "",
+        ),
+    ],
+};

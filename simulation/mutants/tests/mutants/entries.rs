@@ -12,6 +12,7 @@ use kernels_sim::copying::Copy;
 use kernels_sim::counting::Counting;
 use kernels_sim::exact::Exact;
 use kernels_sim::keyed::{Keyed, Keys};
+use kernels_sim::lanes::Lanes;
 use kernels_sim::{Case, Data, WrongCase, kernels};
 
 use crate::attempt::{Attempt, Mode};
@@ -35,6 +36,16 @@ pub fn search(entries: &[(&'static str, Function)], mode: Mode) -> Attempt {
         kernel if kernel.starts_with("copy") => {
             run_all(mode, &[], &copies(&entries), |case, seed, simulator| {
                 Copy { seed, ..*case }.run(simulator)
+            })
+        }
+        kernel
+            if teaching::LANES
+                .entries
+                .iter()
+                .any(|row| row.kernel == kernel) =>
+        {
+            run_all(mode, &[], &lanes(&entries), |case, seed, simulator| {
+                Lanes { seed, ..*case }.run(simulator)
             })
         }
         "exact" => {
@@ -84,6 +95,7 @@ fn entry(&(name, function): &(&str, Function)) -> Option<Entry> {
         &count::COUNTS,
         &teaching::KERNELS,
         &teaching::COPIES,
+        &teaching::LANES,
         &kernels::KERNELS,
     ];
     let mut all = lists.into_iter().flat_map(|list| list.entries);
@@ -301,6 +313,32 @@ fn counts(entries: &[Entry]) -> Vec<Counting> {
                     ..Counting::new(*entry, threads, n)
                 })
             }));
+        }
+    }
+    cases
+}
+
+fn lanes(entries: &[Entry]) -> Vec<Lanes> {
+    // The most effective first.
+    const KEYS: [Keys; 4] = [Keys::Random, Keys::Distinct, Keys::Few, Keys::Ordered];
+    let mut cases = Vec::new();
+    for threads in [64, 32] {
+        let block = threads as usize;
+        for n in [3 * block + 7, block, 2, 0] {
+            for keys in KEYS {
+                cases.extend(entries.iter().flat_map(|entry| {
+                    let fewest = Lanes {
+                        keys,
+                        ..Lanes::new(*entry, threads, n)
+                    };
+                    let more = Lanes {
+                        blocks: fewest.blocks + 1,
+                        start: 1,
+                        ..fewest
+                    };
+                    [fewest, more]
+                }));
+            }
         }
     }
     cases

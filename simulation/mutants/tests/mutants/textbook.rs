@@ -96,7 +96,6 @@ impl Launch {
                 let partials: Vec<i32> = of_blocks(&sum);
                 [vec![sum(values)], partials].concat()
             }
-            "last_warp" => of_blocks(&sum),
             "maxima" => of_blocks(&|block| {
                 let largest = block.iter().max();
                 block.iter().filter(|v| Some(*v) == largest).count() as i32

@@ -119,6 +119,16 @@ fn laws_of_the_rungs_can_fail() {
             "LDG.E.64 STS LDS BAR.SYNC SHFL.DOWN x10 STG.E.64",
         );
     }
+    let all = claim("stable_all", "sum", "f64");
+    keeps(
+        all,
+        "LDG.E.64 x10 STS LDS BAR.SYNC SHFL.BFLY x10 SHFL.DOWN x10 STG.E.64",
+    );
+    breaks(
+        all,
+        "LDG.E.64 x10 STS LDS BAR.SYNC SHFL.DOWN x20 STG.E.64",
+        "SHFL",
+    );
     let redux = claim("reduce_4_redux", "sum", "i32");
     keeps(redux, "LDG.E STS LDS BAR.SYNC REDUX.SUM.S32 STG.E");
     breaks(redux, "LDG.E STS LDS BAR.SYNC STG.E", "no REDUX");
