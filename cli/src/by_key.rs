@@ -10,12 +10,14 @@ use warpfold::{Determinism, Device, Element, Error, Keyed, Max, Min, RejectedKey
 
 use crate::command::{Done, Session};
 use crate::failure::Failure;
-use crate::keys::{Combined, Keys, cell_of, note_first, passes, with_keys};
+use crate::keys::{Combined, Filled, Keys, cell_of, note_first, passes, with_keys};
 use crate::memory::chunk_len;
 use crate::options::{ByKeyOptions, Op};
+use crate::ranks::{Share, own_part, together};
 use crate::reading::Reading;
 use crate::source::DefaultFormat;
 use crate::sources::{Elements, Sources};
+use crate::value::Value;
 
 /// The number of elements that are converted at a time; they fit into the L1 cache.
 const BATCH: usize = 4096;
@@ -35,7 +37,7 @@ pub fn run<'a>(
         input, cells: to, ..
     } = options;
     let keys_file = slice::from_ref(&options.keys);
-    let keys = Sources::find(keys_file, DefaultFormat::Npy, &mut session.stdin)?;
+    let keys = session.find(keys_file, DefaultFormat::Npy)?;
     let passes = passes(to, &keys, "--keys ")?;
     let (name, keys_name) = (sources.name(), keys.name());
     let mismatch = |keys, values| Failure::Keys {
@@ -52,6 +54,7 @@ pub fn run<'a>(
     warpfold::with_type!(sources.dtype, |T| {
         type Wide = <SumWide as warpfold::Op<T>>::Output;
         let n = sources.len.or(keys.len);
+        let share = session.share(&sources)?;
         let bytes = sources.bytes().zip(keys.bytes());
         let bytes = bytes.map(|(values, keys)| keys.saturating_mul(passes).saturating_add(values));
         // Before the device, because this check is faster than opening a device.
@@ -61,39 +64,42 @@ pub fn run<'a>(
             (device, true) => device,
             (device, false) => device.determinism(Determinism::Fast),
         };
-        let reading = Reading::new(bytes);
-
-        let (cells, keys) = keys.with_cells(to, input, n, &device, &reading, || {
-            Sources::find(keys_file, DefaultFormat::Npy, &mut session.stdin)
+        let reading = session.reading(bytes);
+        let share = share.as_ref();
+        let (cells, keys) = keys.with_cells(to, input, n, &device, &reading, share, || {
+            session.find(keys_file, DefaultFormat::Npy)
         })?;
         let chunk = chunk_len(&device, input.device_memory, PAIR_BYTES, n, cells)?;
         // `chunk_len` has checked that this number fits into the limit.
         let cells = usize::try_from(cells).unwrap_or(usize::MAX);
         let first = Cell::new(None);
-        let job = Job {
-            device: &device,
-            chunk,
-            cells,
-            first: &first,
-            keys: with_keys!(keys, |keys| {
-                // A negative key becomes one without a cell.
-                let convert = |key| cell_of(key).unwrap_or(u64::MAX);
-                converted(keys, &reading, convert, note_first(cells, &first))
-            }),
-            values: converted(sources.elements::<T>(), &reading, Wide::from, |_| {}),
-        };
+        let job = with_keys!(keys, |keys| {
+            // A negative key becomes one without a cell.
+            let convert = |key| cell_of(key).unwrap_or(u64::MAX);
+            let keys = own_part(keys, share)
+                .map(|keys| converted(keys, &reading, convert, note_first(cells, &first)));
+            keys.and_then(|keys| {
+                let values = own_part(sources.elements::<T>(), share)?;
+                Ok(Job {
+                    device: &device,
+                    chunk,
+                    cells,
+                    first: &first,
+                    keys,
+                    values: converted(values, &reading, Wide::from, |_| {}),
+                    mismatch: &mismatch,
+                })
+            })
+        });
+        let job = session.together("open", job.map_err(Failure::from))?;
         let combined = match options.op {
-            Op::Sum => job.run(Sum),
-            Op::Min => job.run(Min),
-            Op::Max => job.run(Max),
-        }
-        .map_err(|error| match error {
-            JobError::Lengths { keys, values } => mismatch(keys, values),
-            JobError::Library(error) => error.into(),
-        })?;
+            Op::Sum => job.run(Sum, share),
+            Op::Min => job.run(Min, share),
+            Op::Max => job.run(Max, share),
+        }?;
         Ok(Done {
             n: combined.n,
-            result: combined.answer(to, keys_name)?,
+            result: combined.answer(to, keys_name.clone(), session.writes())?,
             device,
             reading,
             chunk_bytes: chunk * PAIR_BYTES,
@@ -135,26 +141,20 @@ struct Job<'a, T> {
     first: &'a Cell<Option<RejectedKey>>,
     keys: Fill<'a, u64>,
     values: Fill<'a, T>,
+    /// The failure for numbers of keys and values that differ.
+    mismatch: &'a dyn Fn(usize, usize) -> Failure,
 }
 
-enum JobError {
-    /// The numbers of keys and values differ.
-    Lengths {
-        keys: usize,
-        values: usize,
-    },
-    Library(Error),
-}
-
-impl From<Error> for JobError {
-    fn from(error: Error) -> Self {
-        Self::Library(error)
+impl<T: Element + npyz::AutoSerialize + Into<Value>> Job<'_, T> {
+    /// Combines all values, of all ranks if there are several.
+    fn run<O: Keyed<u64, T>>(self, op: O, share: Option<&Share>) -> Result<Combined<T>, Failure> {
+        let ranks = share.map(|share| &share.ranks);
+        let filled = together(ranks, "cells", self.fill(op))?;
+        Ok(Combined::of_ranks(filled, share)?)
     }
-}
 
-impl<T: Element> Job<'_, T> {
-    /// Combines all values.
-    fn run<O: Keyed<u64, T>>(mut self, op: O) -> Result<Combined<T>, JobError> {
+    /// Combines the values that this rank reads.
+    fn fill<O: Keyed<u64, T>>(mut self, op: O) -> Result<Filled<T, O>, Failure> {
         let mut cells = self.device.cells(self.cells, op)?;
         let mut keys = self.device.chunks(self.chunk)?;
         let mut values = self.device.chunks(self.chunk)?;
@@ -167,16 +167,15 @@ impl<T: Element> Job<'_, T> {
                     cells.combine(keys, values)?;
                 }
                 (keys, values) => {
-                    return Err(JobError::Lengths {
-                        keys: n + keys.map_or(0, |keys| keys.len()) + rest(&mut self.keys)?,
-                        values: n + values.map_or(0, |v| v.len()) + rest(&mut self.values)?,
-                    });
+                    return Err((self.mismatch)(
+                        n + keys.map_or(0, |keys| keys.len()) + rest(&mut self.keys)?,
+                        n + values.map_or(0, |v| v.len()) + rest(&mut self.values)?,
+                    ));
                 }
             }
         }
-        Ok(Combined {
-            cells: cells.download()?,
-            rejected: cells.rejected()?,
+        Ok(Filled {
+            cells,
             first: self.first.get(),
             n,
         })

@@ -12,6 +12,7 @@ use crate::answer::{Answer, FileNames, Report};
 use crate::devices::{self, Devices};
 use crate::failure::Failure;
 use crate::options::{Choice, Cli, Command, Input};
+use crate::ranks::Share;
 use crate::reading::Reading;
 use crate::source::{DefaultFormat, Stdin};
 use crate::sources::Sources;
@@ -28,7 +29,7 @@ pub struct Done {
 
 /// The state of one command.
 pub struct Session<'a> {
-    pub stdin: Stdin<'a>,
+    stdin: Stdin<'a>,
     stderr: &'a mut dyn Write,
     device: Option<Device>,
     /// This rank, if there are several.
@@ -72,7 +73,7 @@ pub fn run(
         }
         (_, None) => unreachable!("all other commands have an input"),
     };
-    let mut session = match ranks::of_launcher(&cli.command, input)? {
+    let mut session = match ranks::of_launcher(input)? {
         Some(all) => Session::of_rank(all, stderr),
         None => Session {
             stdin: Some(stdin),
@@ -80,7 +81,7 @@ pub fn run(
             device: None,
             all: None,
             gpus: match input.gpus {
-                Some(gpus) => ranks::of_gpus(&cli.command, input, gpus)?,
+                Some(gpus) => ranks::of_gpus(input, gpus)?,
                 None => vec![],
             },
         },
@@ -164,7 +165,7 @@ fn print(
     }
 }
 
-impl Session<'_> {
+impl<'a> Session<'a> {
     fn message(&mut self, text: &str) {
         let _ = writeln!(self.stderr, "warpfold: {text}");
     }
@@ -174,12 +175,55 @@ impl Session<'_> {
         self.all.as_ref().map_or(0, Distributed::rank)
     }
 
+    /// Whether this rank writes the results, as one process does and rank 0 of several.
+    pub fn writes(&self) -> bool {
+        self.rank() == 0
+    }
+
+    /// The ranks, if there are several.
+    pub fn all(&self) -> Option<&Distributed> {
+        self.all.as_ref()
+    }
+
+    /// An array in files, which all ranks must see alike.
+    pub fn find(
+        &mut self,
+        files: &[PathBuf],
+        default: DefaultFormat,
+    ) -> Result<Sources<'a>, Failure> {
+        let sources = Sources::find(files, default, &mut self.stdin);
+        match &self.all {
+            Some(all) => ranks::agree(all, sources),
+            None => sources,
+        }
+    }
+
     /// What this rank reads of an array, if there are several.
-    pub fn share(&self, sources: &Sources<'_>) -> Result<Option<reduce::Share<'_>>, Failure> {
-        self.all
-            .as_ref()
-            .map(|all| ranks::share(all, sources))
-            .transpose()
+    pub fn share(&self, sources: &Sources<'_>) -> Result<Option<Share>, Failure> {
+        let Some(all) = &self.all else {
+            return Ok(None);
+        };
+        let len = sources.len.ok_or_else(|| {
+            let text = "its length is unknown, so several ranks cannot share it";
+            Failure::Usage(format!("{}: {text}", sources.name()))
+        })?;
+        Ok(Some(Share {
+            ranks: all.clone(),
+            n: len as u64,
+        }))
+    }
+
+    /// Counts the bytes that are read, of `total` if that is known. One of several ranks shows no progress.
+    pub fn reading(&self, total: Option<u64>) -> Reading {
+        match self.all {
+            None => Reading::new(total),
+            Some(_) => Reading::without_bar(),
+        }
+    }
+
+    /// What this rank has, unless a rank has failed.
+    pub fn together<T>(&self, call: &str, own: Result<T, Failure>) -> Result<T, Failure> {
+        ranks::together(self.all(), call, own)
     }
 
     /// The result for the array in `files`.
@@ -190,7 +234,7 @@ impl Session<'_> {
         files: &[PathBuf],
     ) -> Result<Report, Failure> {
         if !self.gpus.is_empty() {
-            return ranks::report(&self.gpus, cli, input, files);
+            return ranks::report(&self.gpus, cli, input, files, self.stderr);
         }
         let started = Instant::now();
         // The second file of a dot product is another array.
@@ -203,11 +247,7 @@ impl Session<'_> {
             _ => files,
         };
         let default = DefaultFormat::Raw(input.dtype);
-        let sources = Sources::find(of_array, default, &mut self.stdin);
-        let sources = match &self.all {
-            Some(all) => ranks::agree(all, sources),
-            None => sources,
-        }?;
+        let sources = self.find(of_array, default)?;
         let dtype = sources.dtype;
         let done = match &cli.command {
             Command::ReduceByKey(options) => by_key::run(options, sources, self),
@@ -221,6 +261,7 @@ impl Session<'_> {
         }?;
         if let Answer::Cells { rejected, .. } | Answer::Written { rejected, .. } = done.result
             && rejected > 0
+            && self.writes()
         {
             let n = done.n;
             self.message(&format!("{rejected} of {n} keys have no cell"));
@@ -228,6 +269,7 @@ impl Session<'_> {
         if let Answer::Parts(results) = &done.result
             && !input.json
             && results.left_out() > 0
+            && self.writes()
         {
             let (left_out, all) = (results.left_out(), results.len());
             let text = "--json prints all, and --output writes them to a file";

@@ -7,9 +7,10 @@ use warpfold::{Device, Error, Key, Sum};
 
 use crate::command::{Done, Session};
 use crate::failure::Failure;
-use crate::keys::{Combined, Keys, note_first, passes, with_keys};
+use crate::keys::{Combined, Filled, Keys, note_first, passes, with_keys};
 use crate::memory::chunk_len;
 use crate::options::CountByKeyOptions;
+use crate::ranks::{Share, own_part};
 use crate::reading::Reading;
 use crate::source::DefaultFormat;
 use crate::sources::{Elements, Sources};
@@ -25,34 +26,41 @@ pub fn run<'a>(
     let passes = passes(to, &sources, "")?;
     let (name, len, size) = (sources.name(), sources.len, sources.dtype.size());
     let bytes = sources.bytes();
+    let share = session.share(&sources)?;
     // Before the device, because this check is faster than opening a device.
     let keys = Keys::of(sources)?;
     let device = session.device(input)?;
-    let reading = Reading::new(bytes.map(|bytes| bytes.saturating_mul(passes)));
-    let (cells, keys) = keys.with_cells(to, input, len, &device, &reading, || {
-        Sources::find(files, DefaultFormat::Raw(input.dtype), &mut session.stdin)
-    })?;
+    let reading = session.reading(bytes.map(|bytes| bytes.saturating_mul(passes)));
+    let (cells, keys) =
+        keys.with_cells(to, input, len, &device, &reading, share.as_ref(), || {
+            session.find(files, DefaultFormat::Raw(input.dtype))
+        })?;
     let chunk = chunk_len(&device, input.device_memory, size, len, cells)?;
     // `chunk_len` has checked that this number fits into the limit.
     let cells = usize::try_from(cells).unwrap_or(usize::MAX);
-    let counted = with_keys!(keys, |keys| count(&device, keys, &reading, chunk, cells))?;
+    let counted = with_keys!(keys, |keys| {
+        count(&device, keys, &reading, chunk, cells, share.as_ref())
+    });
+    let counted = Combined::of_ranks(session.together("count", counted)?, share.as_ref())?;
     Ok(Done {
         n: counted.n,
-        result: counted.answer(to, name)?,
+        result: counted.answer(to, name, session.writes())?,
         device,
         reading,
         chunk_bytes: chunk * size,
     })
 }
 
-/// Counts the elements of each key, `chunk` keys at a time.
-fn count<K: Key>(
+/// Counts the elements of each key, `chunk` keys at a time; those that this rank reads, if there are several.
+fn count<K: Key + Default>(
     device: &Device,
-    mut keys: Elements<'_, K>,
+    keys: Elements<'_, K>,
     reading: &Reading,
     chunk: usize,
     cells: usize,
-) -> Result<Combined<u64>, Error> {
+    share: Option<&Share>,
+) -> Result<Filled<u64, Sum>, Failure> {
+    let mut keys = own_part(keys, share)?;
     let first = Cell::new(None);
     let mut note = note_first(cells, &first);
     let mut cells = device.cells::<u64, _>(cells, Sum)?;
@@ -64,9 +72,8 @@ fn count<K: Key>(
     })? {
         cells.count(chunk)?;
     }
-    Ok(Combined {
-        cells: cells.download()?,
-        rejected: cells.rejected()?,
+    Ok(Filled {
+        cells,
         first: first.get(),
         n: keys.n(),
     })

@@ -193,6 +193,15 @@ impl Failure {
         }
     }
 
+    /// What a rank tells the others of its failure.
+    pub fn told(&self) -> warpfold::Error {
+        match self {
+            // It keeps the rank that failed first.
+            Self::Library(error) => error.clone(),
+            other => warpfold::Error::other(other.to_string()),
+        }
+    }
+
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Usage(_) | Self::Axis { .. } | Self::AxisTwice { .. } => 2,

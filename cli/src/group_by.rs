@@ -8,13 +8,15 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::slice;
 
-use warpfold::{Device, Element, Error, GroupKey, Groups, Max, Min, Segments, Sum, SumWide};
+use warpfold::many::Distributed;
+use warpfold::{Device, Element, Error, GroupKey, Max, Min, Segments, Sum, SumWide};
 
 use crate::answer::{Answer, Column};
 use crate::command::{Done, Session};
 use crate::failure::Failure;
 use crate::keys::{Keys, with_keys};
 use crate::options::{GroupByOptions, GroupOp};
+use crate::ranks::{own_part, together};
 use crate::reading::Reading;
 use crate::source::DefaultFormat;
 use crate::sources::{Elements, Sources};
@@ -97,7 +99,7 @@ pub fn run<'a>(
         return Err(Failure::Usage(USAGE.into()));
     };
     let default = DefaultFormat::Raw(input.dtype);
-    let values = Sources::find(slice::from_ref(values_file), default, &mut session.stdin)?;
+    let values = session.find(slice::from_ref(values_file), default)?;
     let (keys_name, name) = (sources.name(), values.name());
     let mismatch = |keys, values| Failure::Keys {
         keys_file: keys_name.clone(),
@@ -110,42 +112,45 @@ pub fn run<'a>(
     {
         return Err(mismatch(keys, values));
     }
+    let share = session.share(&sources)?;
     let bytes = sources.bytes().zip(values.bytes());
     let bytes = bytes.map(|(keys, values)| keys.saturating_add(values));
     // Before the device, because this check is faster than opening a device.
     let keys = Keys::of(sources)?;
     let device = session.device(input)?;
-    let reading = Reading::new(bytes);
-    let keys = with_keys!(keys, |keys| ToKeys::all(keys, &reading))?;
-    let values: AllValues = warpfold::with_type!(values.dtype, |T| {
-        type Wide = <SumWide as warpfold::Op<T>>::Output;
-        all(values.elements::<T>(), &reading, Wide::from)?.into()
+    let reading = session.reading(bytes);
+    let read = with_keys!(keys, |keys| {
+        let keys = own_part(keys, share.as_ref());
+        keys.and_then(|keys| ToKeys::all(keys, &reading))
     });
-    let n = match &values {
-        AllValues::I64(values) => values.len(),
-        AllValues::U64(values) => values.len(),
-        AllValues::F64(values) => values.len(),
-    };
-    let needs = ITEM_BYTES.saturating_mul(n as u64);
-    if needs > input.device_memory.as_u64() {
-        return Err(Failure::Memory {
-            limit: input.device_memory,
-            what: format!("{n} keys and values as a whole"),
-            needs,
+    let read = read.and_then(|keys| {
+        let values: AllValues = warpfold::with_type!(values.dtype, |T| {
+            type Wide = <SumWide as warpfold::Op<T>>::Output;
+            let values = own_part(values.elements::<T>(), share.as_ref())?;
+            all(values, &reading, Wide::from)?.into()
         });
-    }
-    let result = match keys {
-        AllKeys::U32(keys) => reduced(&device, &keys, values, options, mismatch),
-        AllKeys::I32(keys) => reduced(&device, &keys, values, options, mismatch),
-        AllKeys::U64(keys) => reduced(&device, &keys, values, options, mismatch),
-        AllKeys::I64(keys) => reduced(&device, &keys, values, options, mismatch),
+        Ok((keys, values))
+    });
+    let (keys, values) = session.together("items", read.map_err(Failure::from))?;
+    let job = Job {
+        device: &device,
+        options,
+        all: session.all(),
+        writes: session.writes(),
+        mismatch: &mismatch,
+    };
+    let (result, n) = match keys {
+        AllKeys::U32(keys) => job.reduced(keys, values),
+        AllKeys::I32(keys) => job.reduced(keys, values),
+        AllKeys::U64(keys) => job.reduced(keys, values),
+        AllKeys::I64(keys) => job.reduced(keys, values),
     }?;
     Ok(Done {
-        n,
+        n: share.map_or(n, |share| share.n as usize),
         result,
         device,
         reading,
-        chunk_bytes: needs as usize,
+        chunk_bytes: ITEM_BYTES.saturating_mul(n as u64) as usize,
     })
 }
 
@@ -166,97 +171,164 @@ fn all<T: Element + Default, U>(
     Ok(all)
 }
 
-/// The answer for keys of one type.
-fn reduced<K: GroupKey + Into<Value>>(
-    device: &Device,
-    keys: &[K],
-    values: AllValues,
-    options: &GroupByOptions,
-    mismatch: impl Fn(usize, usize) -> Failure,
-) -> Result<Answer, Failure> {
-    let groups = device.group(&device.upload(keys)?)?;
-    let groups = match options.sorted {
-        true => groups.sort()?,
-        false => groups,
-    };
-    match values {
-        AllValues::I64(values) => {
-            columns(device, &groups, &values, options, mismatch, |x| x as f64)
-        }
-        AllValues::U64(values) => {
-            columns(device, &groups, &values, options, mismatch, |x| x as f64)
-        }
-        AllValues::F64(values) => columns(device, &groups, &values, options, mismatch, |x| x),
-    }
+/// Keys and values that have been read.
+struct Job<'a> {
+    device: &'a Device,
+    options: &'a GroupByOptions,
+    /// The ranks, if there are several.
+    all: Option<&'a Distributed>,
+    /// Whether this process writes the file with the groups.
+    writes: bool,
+    /// The failure for numbers of keys and values that differ.
+    mismatch: &'a dyn Fn(usize, usize) -> Failure,
 }
 
-/// The answer for values of one type; `to_f64` converts a sum.
-fn columns<K: GroupKey + Into<Value>, T: Element + Into<Value>>(
-    device: &Device,
-    groups: &Groups<K>,
-    values: &[T],
-    options: &GroupByOptions,
-    mismatch: impl Fn(usize, usize) -> Failure,
-    to_f64: impl Fn(T) -> f64,
-) -> Result<Answer, Failure>
-where
-    Sum: Segments<T, Output = T>,
-    Min: Segments<T, Output = Option<T>>,
-    Max: Segments<T, Output = Option<T>>,
-{
-    if values.len() != groups.items() {
-        return Err(mismatch(groups.items(), values.len()));
+impl Job<'_> {
+    /// The answer for keys of one type, and the number of items that this process has reduced.
+    fn reduced<K: GroupKey + Into<Value>>(
+        &self,
+        keys: Vec<K>,
+        values: AllValues,
+    ) -> Result<(Answer, usize), Failure> {
+        match values {
+            AllValues::I64(values) => self.answer(keys, values, |x| x as f64),
+            AllValues::U64(values) => self.answer(keys, values, |x| x as f64),
+            AllValues::F64(values) => self.answer(keys, values, |x| x),
+        }
     }
-    let mut columns = vec![Column::new("key", groups.keys().download()?)];
-    let has = |some: &[GroupOp]| options.ops.iter().any(|op| some.contains(op));
-    if !has(&[GroupOp::Sum, GroupOp::Min, GroupOp::Max, GroupOp::Mean]) {
-        let counts = groups.counts()?;
-        columns.extend(
-            options
-                .ops
-                .iter()
-                .map(|_| Column::new("count", counts.clone())),
+
+    /// The answer for values of one type; `to_f64` converts a sum.
+    fn answer<K: GroupKey + Into<Value>, T: Element + Into<Value>>(
+        &self,
+        mut keys: Vec<K>,
+        mut values: Vec<T>,
+        to_f64: impl Fn(T) -> f64,
+    ) -> Result<(Answer, usize), Failure>
+    where
+        Sum: Segments<T, Output = T>,
+        Min: Segments<T, Output = Option<T>>,
+        Max: Segments<T, Output = Option<T>>,
+    {
+        if let Some(all) = self.all {
+            // Each rank then has all items of its keys.
+            let own = self.check(keys.len(), values.len());
+            together(Some(all), "memory", own)?;
+            let on_device = (self.device.upload(&keys), self.device.upload(&values));
+            let on_device = on_device.0.and_then(|keys| Ok((keys, on_device.1?)));
+            let own = together(Some(all), "upload", on_device.map_err(Failure::from))?;
+            (keys, values) = all.spread_by_key(&own.0, &own.1)?;
+        }
+        let columns = self.columns(&keys, &values, to_f64);
+        let mut columns = together(self.all, "groups", columns)?;
+        if let Some(all) = self.all {
+            columns = of_ranks(columns, all)?;
+        }
+        Ok((self.written(columns)?, keys.len()))
+    }
+
+    /// An error unless the device has memory for so many keys and values, which must be as many.
+    fn check(&self, keys: usize, values: usize) -> Result<(), Failure> {
+        if values != keys {
+            return Err((self.mismatch)(keys, values));
+        }
+        let (limit, needs) = (
+            self.options.input.device_memory,
+            ITEM_BYTES.saturating_mul(keys as u64),
         );
-        return answer(columns, groups.len(), options);
-    }
-    let values = groups.arrange(&device.upload(values)?)?;
-    let counts = values.counts()?;
-    let sums = match has(&[GroupOp::Sum, GroupOp::Mean]) {
-        true => values.reduce(Sum)?,
-        false => vec![],
-    };
-    for op in &options.ops {
-        columns.push(match op {
-            GroupOp::Sum => Column::new("sum", sums.clone()),
-            GroupOp::Min => Column::new("min", some(values.reduce(Min)?)),
-            GroupOp::Max => Column::new("max", some(values.reduce(Max)?)),
-            GroupOp::Count => Column::new("count", counts.clone()),
-            GroupOp::Mean => {
-                let means = sums.iter().zip(&counts);
-                let means = means.map(|(sum, count)| to_f64(*sum) / *count as f64);
-                Column::new("mean", means.collect())
-            }
-        });
-    }
-    answer(columns, groups.len(), options)
-}
-
-/// The columns, or the name of the file with them.
-fn answer(
-    columns: Vec<Column>,
-    groups: usize,
-    options: &GroupByOptions,
-) -> Result<Answer, Failure> {
-    match &options.output {
-        None => Ok(Answer::Groups(columns)),
-        Some(output) => {
-            write(&columns, output).map_err(|error| Failure::io(output, error))?;
-            Ok(Answer::WrittenGroups {
-                output: output.display().to_string(),
-                groups,
-            })
+        match needs > limit.as_u64() {
+            true => Err(Failure::Memory {
+                limit,
+                what: format!("{keys} keys and values as a whole"),
+                needs,
+            }),
+            false => Ok(()),
         }
     }
+
+    /// The groups of these items, an element of each column for each group.
+    fn columns<K: GroupKey + Into<Value>, T: Element + Into<Value>>(
+        &self,
+        keys: &[K],
+        values: &[T],
+        to_f64: impl Fn(T) -> f64,
+    ) -> Result<Vec<Column>, Failure>
+    where
+        Sum: Segments<T, Output = T>,
+        Min: Segments<T, Output = Option<T>>,
+        Max: Segments<T, Output = Option<T>>,
+    {
+        self.check(keys.len(), values.len())?;
+        let groups = self.device.group(&self.device.upload(keys)?)?;
+        let groups = match self.options.sorted {
+            true => groups.sort()?,
+            false => groups,
+        };
+        let ops = &self.options.ops;
+        let mut columns = vec![Column::new("key", groups.keys().download()?)];
+        let has = |some: &[GroupOp]| ops.iter().any(|op| some.contains(op));
+        if !has(&[GroupOp::Sum, GroupOp::Min, GroupOp::Max, GroupOp::Mean]) {
+            let counts = groups.counts()?;
+            columns.extend(ops.iter().map(|_| Column::new("count", counts.clone())));
+            return Ok(columns);
+        }
+        let values = groups.arrange(&self.device.upload(values)?)?;
+        let counts = values.counts()?;
+        let sums = match has(&[GroupOp::Sum, GroupOp::Mean]) {
+            true => values.reduce(Sum)?,
+            false => vec![],
+        };
+        for op in ops {
+            columns.push(match op {
+                GroupOp::Sum => Column::new("sum", sums.clone()),
+                GroupOp::Min => Column::new("min", some(values.reduce(Min)?)),
+                GroupOp::Max => Column::new("max", some(values.reduce(Max)?)),
+                GroupOp::Count => Column::new("count", counts.clone()),
+                GroupOp::Mean => {
+                    let means = sums.iter().zip(&counts);
+                    let means = means.map(|(sum, count)| to_f64(*sum) / *count as f64);
+                    Column::new("mean", means.collect())
+                }
+            });
+        }
+        Ok(columns)
+    }
+
+    /// The columns, or the name of the file with them.
+    fn written(&self, columns: Vec<Column>) -> Result<Answer, Failure> {
+        let Some(output) = &self.options.output else {
+            return Ok(Answer::Groups(columns));
+        };
+        if self.writes {
+            write(&columns, output).map_err(|error| Failure::io(output, error))?;
+        }
+        Ok(Answer::WrittenGroups {
+            output: output.display().to_string(),
+            groups: columns.first().map_or(0, |column| column.values.len()),
+        })
+    }
+}
+
+/// The groups of all ranks, in the order of the keys. Each key is on one rank.
+fn of_ranks(columns: Vec<Column>, all: &Distributed) -> Result<Vec<Column>, Error> {
+    let mut gathered = vec![];
+    for column in columns {
+        let (kinds, bits) = column.values.iter().map(|value| value.to_bits()).unzip();
+        let kinds: Vec<Vec<u8>> = all.gather_elements("types of values", Ok(kinds))?;
+        let bits: Vec<Vec<u64>> = all.gather_elements("values", Ok(bits))?;
+        let values = kinds.concat().into_iter().zip(bits.concat());
+        let values: Vec<Value> = values
+            .map(|(kind, bits)| Value::from_bits(kind, bits))
+            .collect();
+        gathered.push((column.name, values));
+    }
+    let keys = gathered.first().map_or(&[][..], |(_, keys)| &keys[..]);
+    let mut order: Vec<usize> = (0..keys.len()).collect();
+    order.sort_unstable_by_key(|row| keys[*row].integer());
+    let sorted = |(name, values): &(&'static str, Vec<Value>)| Column {
+        name,
+        values: order.iter().map(|row| values[*row]).collect(),
+    };
+    Ok(gathered.iter().map(sorted).collect())
 }
 
 /// The results of groups, each of which has an item.

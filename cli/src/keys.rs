@@ -7,12 +7,13 @@ use std::path::Path;
 
 use npyz::WriterBuilder;
 use warpfold::file::DType;
-use warpfold::{Device, Element, Key, Max, RejectedKey};
+use warpfold::{Cells, Device, Element, Error, Key, Max, Op, RejectedKey};
 
 use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::memory::chunk_len;
 use crate::options::{CellOptions, Input};
+use crate::ranks::{Share, own_part, together};
 use crate::reading::Reading;
 use crate::reduce::Array;
 use crate::sources::{Elements, Sources};
@@ -67,6 +68,7 @@ impl<'a> Keys<'a> {
 
     /// The number of cells, and the keys. Without `--cells`, the keys are read here, and `again` opens their files
     /// again.
+    #[expect(clippy::too_many_arguments, reason = "what an array has")]
     pub fn with_cells(
         self,
         options: &CellOptions,
@@ -74,6 +76,7 @@ impl<'a> Keys<'a> {
         n: Option<usize>,
         device: &Device,
         reading: &Reading,
+        share: Option<&Share>,
         again: impl FnOnce() -> Result<Sources<'a>, Failure>,
     ) -> Result<(u64, Self), Failure> {
         if let Some(cells) = options.number {
@@ -81,12 +84,14 @@ impl<'a> Keys<'a> {
         }
         let largest = with_keys!(self, |elements| {
             let size = elements.element_size();
+            let elements = own_part(elements, share).map_err(Failure::from);
+            let elements = together(share.map(|share| &share.ranks), "open", elements)?;
             let mut array = Array {
                 device,
                 elements,
                 reading,
                 chunk: chunk_len(device, input.device_memory, size, n, 0)?,
-                share: None,
+                share: share.cloned(),
             };
             array.reduce(Max)?.and_then(cell_of)
         });
@@ -130,6 +135,15 @@ pub fn cell_of(key: impl TryInto<u64>) -> Option<u64> {
     key.try_into().ok()
 }
 
+/// The cells that a rank has filled, or one process.
+pub struct Filled<T: Element, O: Op<T, Acc = T>> {
+    pub cells: Cells<T, O>,
+    /// The first element whose key has no cell, among those that have been read.
+    pub first: Option<RejectedKey>,
+    /// The number of elements that have been read.
+    pub n: usize,
+}
+
 /// The combined values of each key, and the elements whose key has no cell.
 pub struct Combined<T> {
     pub cells: Vec<T>,
@@ -141,8 +155,48 @@ pub struct Combined<T> {
 }
 
 impl<T: Element + npyz::AutoSerialize + Into<Value>> Combined<T> {
-    /// The cells, or the name of the file with them. Fails if a key has no cell, unless `--ignore-others` is given.
-    pub fn answer(self, options: &CellOptions, keys_file: String) -> Result<Answer, Failure> {
+    /// The cells of all ranks.
+    pub fn of_ranks<O: Op<T, Acc = T>>(
+        own: Filled<T, O>,
+        share: Option<&Share>,
+    ) -> Result<Self, Error> {
+        let Some(share) = share else {
+            return Ok(Self {
+                cells: own.cells.download()?,
+                rejected: own.cells.rejected()?,
+                first: own.first,
+                n: own.n,
+            });
+        };
+        let start = share.items().start as u64;
+        let rejected = own.cells.rejected().map(|rejected| {
+            let (index, key) = own.first.map_or((0, 0), |f| (start + f.index, f.key));
+            // The key has 128 bits.
+            vec![rejected, index, key as u64, (key >> 64) as u64]
+        });
+        let all_rejected = share
+            .ranks
+            .gather_elements("keys without a cell", rejected)?;
+        let first = all_rejected.iter().find(|rejected| rejected[0] > 0);
+        Ok(Self {
+            cells: share.ranks.combine_cells(&own.cells)?,
+            rejected: all_rejected.iter().map(|rejected| rejected[0]).sum(),
+            first: first.map(|of_rank| RejectedKey {
+                index: of_rank[1],
+                key: (i128::from(of_rank[3] as i64) << 64) | i128::from(of_rank[2]),
+            }),
+            n: share.n as usize,
+        })
+    }
+
+    /// The cells, or the name of the file with them, which this process writes if `writes`. Fails if a key has no cell, unless
+    /// `--ignore-others` is given.
+    pub fn answer(
+        self,
+        options: &CellOptions,
+        keys_file: String,
+        writes: bool,
+    ) -> Result<Answer, Failure> {
         if let (Some(RejectedKey { index, key }), false) = (self.first, options.ignore_others) {
             return Err(Failure::NoCell {
                 keys_file,
@@ -160,7 +214,9 @@ impl<T: Element + npyz::AutoSerialize + Into<Value>> Combined<T> {
                 rejected,
             }),
             Some(output) => {
-                write(&self.cells, output).map_err(|error| Failure::io(output, error))?;
+                if writes {
+                    write(&self.cells, output).map_err(|error| Failure::io(output, error))?;
+                }
                 Ok(Answer::Written {
                     output: output.display().to_string(),
                     cells: self.cells.len(),

@@ -11,7 +11,7 @@ use warpfold::file::DType;
 const AFTER_HELP: &str = "\
 Floats are printed with enough digits to read back the same bits. -0.0 is smaller than 0.0. If any element
 is NaN, the result is NaN, except for count. Results of floats have the same bits on every device, with any
---device-memory; sums by key only on the CPU.
+--device-memory, and for any number of GPUs and processes; sums by key only on the CPU in one process.
 
 For empty input the sum, the dot product, the count and the norms 1 and 2 are 0, and the product is 1; all
 other commands fail.
@@ -378,7 +378,7 @@ pub struct GroupByOptions {
     )]
     pub ops: Vec<GroupOp>,
 
-    /// Sort the groups by key; otherwise their order is unspecified
+    /// Sort the groups by key; otherwise their order is unspecified. Several GPUs or processes always sort them
     #[arg(long)]
     pub sorted: bool,
 

@@ -6,6 +6,7 @@ mod layout;
 mod load;
 mod results;
 
+use warpfold::many::Distributed;
 use warpfold::{
     ArgMax, ArgMin, Axes, Buffer, Device, Element, Error, Max, Mean, MeanVariance, Min, Norm, Op,
     Predicate, Product, Strided, SumSquares, SumWide, View,
@@ -17,7 +18,7 @@ use crate::command::{Done, Session};
 use crate::failure::Failure;
 use crate::memory::{Budget, group_budget};
 use crate::options::{Command, CountOptions, Input, NormOptions, Order, PartOptions, VarOptions};
-use crate::reading::Reading;
+use crate::ranks::together;
 use crate::reduce::predicate;
 use crate::sources::Sources;
 use column::{Column, Printed};
@@ -49,17 +50,34 @@ pub fn run<'a>(
             _ => None,
         };
         let device = session.device(input)?;
-        let reading = Reading::new(sources.bytes());
+        let reading = session.reading(sources.bytes());
+        let share = session.share(&sources)?;
+        // What this rank reads and reduces, if there are several: nothing, if there are fewer parts.
+        let assigned = share.as_ref().map(|share| {
+            let (rank, size) = (share.ranks.rank(), share.ranks.size());
+            layout.of_rank(rank, size, share.n as usize)
+        });
         let mut job = Job {
             device: &device,
             input,
-            layout: &layout,
+            layout: match &assigned {
+                None => Some(&layout),
+                Some(parts) => parts.as_ref().map(|(layout, _)| layout),
+            },
+            all: session.all(),
             name: sources.name(),
-            len: sources.len,
+            len: match &assigned {
+                Some(Some((_, part))) => Some(part.len()),
+                _ => sources.len,
+            },
             n: 0,
             chunk_bytes: 0,
         };
-        let x = sources.elements::<T>();
+        let mut x = sources.elements::<T>();
+        if let Some(parts) = &assigned {
+            let part = parts.as_ref().map_or((0..0).into(), |(_, part)| *part);
+            session.together("open", x.only(part).map_err(Failure::from))?;
+        }
         let columns = match command {
             Command::Sum(_) => job.numbers(own(x, &reading), SumWide, |sum, _| Some(sum))?,
             Command::Product(_) => {
@@ -139,11 +157,20 @@ pub fn run<'a>(
             | Command::Completions { .. }
             | Command::Man { .. } => unreachable!("these have no parts"),
         };
-        let (n, chunk_bytes) = (job.n, job.chunk_bytes);
+        let n = share.as_ref().map_or(job.n, |share| share.n as usize);
+        let chunk_bytes = job.chunk_bytes;
+        let columns = match session.all() {
+            None => columns,
+            Some(all) => {
+                let columns = columns.into_iter();
+                let columns = columns.map(|(name, own)| Ok((name, own.of_ranks(all)?)));
+                columns.collect::<Result<_, Error>>()?
+            }
+        };
         let results = Results::new(layout.shape(), columns);
         Ok(Done {
             n,
-            result: answer(options, results)?,
+            result: answer(options, results, session.writes())?,
             reading,
             device,
             chunk_bytes,
@@ -151,12 +178,14 @@ pub fn run<'a>(
     })
 }
 
-/// The results, or the name of the file with them.
-fn answer(options: &PartOptions, results: Results) -> Result<Answer, Failure> {
+/// The results, or the name of the file with them, which this process writes if `writes`.
+fn answer(options: &PartOptions, results: Results, writes: bool) -> Result<Answer, Failure> {
     let Some(output) = &options.output else {
         return Ok(Answer::Parts(results));
     };
-    results.write(output)?;
+    if writes {
+        results.write(output)?;
+    }
     Ok(Answer::Saved {
         output: output.display().to_string(),
         shape: results.shape,
@@ -209,7 +238,10 @@ fn column<R: Printed>(name: &'static str, results: Vec<Option<R>>) -> Named {
 struct Job<'a> {
     device: &'a Device,
     input: &'a Input,
-    layout: &'a Layout,
+    /// The parts of this rank; `None` if it has none.
+    layout: Option<&'a Layout>,
+    /// The ranks, if there are several.
+    all: Option<&'a Distributed>,
     /// The array's name.
     name: String,
     /// The number of elements, if it is known before the end.
@@ -255,13 +287,26 @@ impl Job<'_> {
         Ok(vec![column("index", indices), column("value", values)])
     }
 
-    /// Calls `reduce` for each group of parts.
+    /// Calls `reduce` for each group of parts; if a rank fails, all have a failure.
     fn each<T: Element + Default>(
         &mut self,
         fill: Fill<'_, T>,
+        reduce: impl FnMut(&Loaded<'_, T>) -> Result<(), Error>,
+    ) -> Result<(), Failure> {
+        let own = match self.layout {
+            Some(layout) => self.each_of(layout, fill, reduce),
+            None => Ok(()),
+        };
+        together(self.all, "parts", own)
+    }
+
+    fn each_of<T: Element + Default>(
+        &mut self,
+        layout: &Layout,
+        fill: Fill<'_, T>,
         mut reduce: impl FnMut(&Loaded<'_, T>) -> Result<(), Error>,
     ) -> Result<(), Failure> {
-        let (layout, size) = (self.layout, size_of::<T>());
+        let size = size_of::<T>();
         let budget: Budget = group_budget(
             self.device,
             self.input.device_memory,

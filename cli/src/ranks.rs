@@ -1,27 +1,26 @@
 //! Ranks: processes that a launcher has started, or threads with a GPU each. Every rank reads its part of the array.
 
-use std::io;
+use std::io::Write;
+use std::ops::Range;
 use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::thread::{self, ScopedJoinHandle};
 
 use warpfold::many::{Distributed, Launch, Nccl, Threads};
-use warpfold::{Determinism, Device, Error, RanksError};
+use warpfold::{Determinism, Device, Element, Error, RanksError};
 
 use crate::answer::Report;
 use crate::command::Session;
 use crate::devices;
 use crate::failure::Failure;
-use crate::options::{Choice, Cli, Command, Input};
-use crate::reduce::Share;
-use crate::sources::Sources;
+use crate::options::{Choice, Cli, Input};
+use crate::sources::{Elements, Sources};
 
-/// The rank of this process, if a launcher has started several; an error for a command that one process must do.
-pub fn of_launcher(command: &Command, input: &Input) -> Result<Option<Distributed>, Failure> {
+/// The rank of this process, if a launcher has started several.
+pub fn of_launcher(input: &Input) -> Result<Option<Distributed>, Failure> {
     let Some(launch) = Launch::from_env()?.filter(|launch| launch.size() > 1) else {
         return Ok(None);
     };
-    check(command)?;
     if input.gpus.is_some() {
         return Err(Failure::Usage(
             "--gpus is for one process; here a launcher has started several, each with a GPU"
@@ -38,8 +37,7 @@ pub fn of_launcher(command: &Command, input: &Input) -> Result<Option<Distribute
 }
 
 /// A rank for each of `gpus` GPUs, whose bytes NCCL moves; or this program, if there is no NCCL.
-pub fn of_gpus(command: &Command, input: &Input, gpus: u32) -> Result<Vec<Distributed>, Failure> {
-    check(command)?;
+pub fn of_gpus(input: &Input, gpus: u32) -> Result<Vec<Distributed>, Failure> {
     let devices: Result<Vec<Device>, Error> = (0..gpus).map(Device::nth).collect();
     let devices = devices.map_err(|error| Failure::Device(devices::reason(&error)))?;
     let size = devices.len();
@@ -69,38 +67,21 @@ fn at_level(all: Distributed, input: &Input) -> Distributed {
     }
 }
 
-/// An error unless several ranks can do the command.
-fn check(command: &Command) -> Result<(), Failure> {
-    let is_whole = !matches!(
-        command,
-        Command::Dot(_) | Command::ReduceByKey(_) | Command::CountByKey(_) | Command::GroupBy(_)
-    );
-    match is_whole && command.parts().is_none() {
-        true => Ok(()),
-        false => Err(Failure::Usage(format!(
-            "{} of several ranks is not supported: only reductions of a whole array to one result are; start it without \
-             a launcher and --gpus",
-            match command.parts() {
-                Some(_) => "a result for each part",
-                None => command.name(),
-            }
-        ))),
-    }
-}
-
-/// Runs the command on a thread for each rank, and returns the report of rank 0.
+/// Runs the command on a thread for each rank, and returns the report of rank 0. `stderr` gets its messages.
 pub fn report(
     all: &[Distributed],
     cli: &Cli,
     input: &Input,
     files: &[PathBuf],
+    stderr: &mut dyn Write,
 ) -> Result<Report, Failure> {
-    let mut reports: Vec<Result<Report, Failure>> = thread::scope(|scope| {
+    let mut reports: Vec<(Result<Report, Failure>, Vec<u8>)> = thread::scope(|scope| {
         let run = |rank: &Distributed| {
             let rank = rank.clone();
             scope.spawn(move || {
-                let mut stderr = io::sink();
-                Session::of_rank(rank, &mut stderr).report(cli, input, files)
+                let mut messages = vec![];
+                let report = Session::of_rank(rank, &mut messages).report(cli, input, files);
+                (report, messages)
             })
         };
         let threads: Vec<_> = all.iter().map(run).collect();
@@ -109,10 +90,11 @@ pub fn report(
         };
         threads.into_iter().map(join).collect()
     });
+    let _ = stderr.write_all(&reports[0].1);
     let own =
         |report: &Result<Report, Failure>| report.as_ref().is_err_and(|failure| !is_told(failure));
-    let rank = reports.iter().position(own).unwrap_or(0);
-    reports.swap_remove(rank)
+    let rank = reports.iter().position(|(report, _)| own(report));
+    reports.swap_remove(rank.unwrap_or(0)).0
 }
 
 /// Whether another rank has failed, and prints its failure itself.
@@ -123,16 +105,35 @@ pub fn is_told(failure: &Failure) -> bool {
     )
 }
 
+/// What this rank has, unless a rank has failed: one that has tells the others here. All ranks make the same calls; `call`
+/// names them.
+pub fn together<T>(
+    all: Option<&Distributed>,
+    call: &str,
+    own: Result<T, Failure>,
+) -> Result<T, Failure> {
+    let Some(all) = all else {
+        return own;
+    };
+    let told = all.gather(call, own.as_ref().map(|_| vec![]).map_err(Failure::told));
+    let own = own?;
+    told?;
+    Ok(own)
+}
+
 /// What this rank knows of the files, which all ranks must see alike. A rank that cannot open them tells the others.
 pub fn agree<'a>(
     all: &Distributed,
     sources: Result<Sources<'a>, Failure>,
 ) -> Result<Sources<'a>, Failure> {
-    let seen = sources.as_ref().map(|sources| {
-        let len = sources.len.map_or("unknown".into(), |len| len.to_string());
-        format!("{len} elements of type {}", sources.dtype)
+    let sources = sources.and_then(|sources| match sources.pipe() {
+        None => Ok(sources),
+        Some(pipe) => Err(Failure::Usage(format!(
+            "{}: several ranks cannot read from one pipe; save it to a file",
+            pipe.display()
+        ))),
     });
-    let seen = seen.map_err(|failure| Error::other(failure.to_string()));
+    let seen = sources.as_ref().map(Sources::seen).map_err(Failure::told);
     let all_seen = all.gather("the files", seen.map(String::into_bytes));
     let (sources, all_seen) = (sources?, all_seen?);
     if let Some(rank) = all_seen.iter().position(|seen| *seen != all_seen[0]) {
@@ -147,16 +148,31 @@ pub fn agree<'a>(
     Ok(sources)
 }
 
-/// What this rank reads.
-pub fn share<'a>(all: &'a Distributed, sources: &Sources<'_>) -> Result<Share<'a>, Failure> {
-    let n = match (sources.pipe(), sources.len) {
-        (None, Some(len)) => len as u64,
-        _ => {
-            return Err(Failure::Usage(format!(
-                "{}: several ranks cannot read from one pipe; save it to a file",
-                sources.name()
-            )));
-        }
-    };
-    Ok(Share { ranks: all, n })
+/// A rank, and the number of elements of all ranks.
+#[derive(Clone)]
+pub struct Share {
+    pub ranks: Distributed,
+    pub n: u64,
 }
+
+impl Share {
+    /// The elements that this rank reads.
+    pub fn items(&self) -> Range<usize> {
+        let items = self.ranks.share(self.n);
+        items.start as usize..items.end as usize
+    }
+}
+
+/// The elements that this rank reads: all, if there is only one.
+pub fn own_part<'a, T: Element + Default>(
+    mut elements: Elements<'a, T>,
+    share: Option<&Share>,
+) -> Result<Elements<'a, T>, Error> {
+    if let Some(share) = share {
+        elements.only(share.items().into())?;
+    }
+    Ok(elements)
+}
+
+#[cfg(test)]
+mod tests;

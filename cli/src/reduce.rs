@@ -3,7 +3,6 @@
 use std::str::FromStr;
 
 use warpfold::file::DType;
-use warpfold::many::Distributed;
 use warpfold::{
     Accumulator, ArgMax, ArgMin, Device, Error, Extrema, Indexed, Max, Mean, MeanVariance, Min,
     MinMax, Norm, Number, Predicate, Product, SinglePass, SumAbs, SumSquares, SumWide,
@@ -14,6 +13,7 @@ use crate::command::{Done, Session};
 use crate::failure::Failure;
 use crate::memory::chunk_len;
 use crate::options::{Command, Condition, CountOptions, Input, NormOptions, Order, VarOptions};
+use crate::ranks::{Share, own_part};
 use crate::reading::Reading;
 use crate::sources::{Elements, Sources};
 use crate::value::Value;
@@ -35,18 +35,16 @@ pub fn run(
         let device = session.device(input)?;
         let chunk = chunk_len(&device, input.device_memory, size_of::<T>(), sources.len, 0)?;
         let share = session.share(&sources)?;
-        let reading = match share {
-            None => Reading::new(sources.bytes()),
-            Some(_) => Reading::without_bar(),
-        };
+        let reading = session.reading(sources.bytes());
+        let elements = own_part(sources.elements::<T>(), share.as_ref());
+        let elements = session.together("open", elements.map_err(Failure::from))?;
         let mut array = Array {
             device: &device,
-            elements: sources.elements::<T>(),
+            elements,
             reading: &reading,
             chunk,
             share,
         };
-        array.begin()?;
         let result = match command {
             Command::Sum(_) => Some(array.reduce(SumWide)?.into()),
             Command::Mean(_) if input.exact && dtype.is_float() => {
@@ -127,36 +125,20 @@ pub struct Array<'a, T: Number> {
     /// The number of elements in a chunk.
     pub chunk: usize,
     /// What this rank reads, if there are several.
-    pub share: Option<Share<'a>>,
-}
-
-/// A rank, and the number of elements of all ranks.
-#[derive(Clone, Copy)]
-pub struct Share<'a> {
-    pub ranks: &'a Distributed,
-    pub n: u64,
+    pub share: Option<Share>,
 }
 
 impl<T: Number + Default> Array<'_, T> {
-    /// Passes over the elements of the ranks before this one.
-    fn begin(&mut self) -> Result<(), Failure> {
-        if let Some(Share { ranks, n }) = self.share {
-            let skipped = self.elements.skip(ranks.share(n).start as usize);
-            ranks.gather("open", skipped.map(|()| vec![]))?;
-        }
-        Ok(())
-    }
-
     /// The number of elements of the whole array.
     fn n(&self) -> usize {
-        self.share
-            .map_or(self.elements.n(), |share| share.n as usize)
+        let share = self.share.as_ref();
+        share.map_or(self.elements.n(), |share| share.n as usize)
     }
 
     pub fn reduce<O: SinglePass<T>>(&mut self, op: O) -> Result<O::Output, Error> {
-        if let Some(Share { ranks, n }) = self.share {
+        if let Some(Share { ranks, n }) = &self.share {
             let chunks = self.device.chunks(self.chunk)?;
-            return ranks.reduce_chunks_of(op, n, chunks, |chunk| {
+            return ranks.reduce_chunks_of(op, *n, chunks, |chunk| {
                 self.elements.read(chunk, self.reading)
             });
         }
@@ -167,8 +149,8 @@ impl<T: Number + Default> Array<'_, T> {
 
     fn accumulate<O: SinglePass<T>>(&mut self, op: O) -> Result<Accumulator, Error> {
         let chunks = self.device.chunks(self.chunk)?;
-        if let Some(Share { ranks, n }) = self.share {
-            return ranks.accumulate_chunks_of(op, n, chunks, |chunk| {
+        if let Some(Share { ranks, n }) = &self.share {
+            return ranks.accumulate_chunks_of(op, *n, chunks, |chunk| {
                 self.elements.read(chunk, self.reading)
             });
         }
@@ -177,26 +159,19 @@ impl<T: Number + Default> Array<'_, T> {
     }
 
     fn count(&mut self, predicate: Predicate<T>) -> Result<u64, Error> {
-        let Some(Share { ranks, n }) = self.share else {
-            return self.count_some(predicate, u64::MAX);
+        let own = self.count_own(predicate);
+        let Some(Share { ranks, .. }) = &self.share else {
+            return own;
         };
-        let share = ranks.share(n);
-        let own = self.count_some(predicate, share.end - share.start);
-        let counts = ranks.gather("count", own.map(|own| own.to_le_bytes().to_vec()))?;
-        let counts = { counts.iter() }.filter_map(|bytes| bytes.first_chunk());
-        Ok(counts.map(|bytes| u64::from_le_bytes(*bytes)).sum())
+        let counts = ranks.gather_elements("count", own.map(|own| vec![own]))?;
+        Ok(counts.concat().into_iter().sum())
     }
 
-    /// Counts at most the next `left` elements.
-    fn count_some(&mut self, predicate: Predicate<T>, mut left: u64) -> Result<u64, Error> {
+    /// Counts what this rank reads.
+    fn count_own(&mut self, predicate: Predicate<T>) -> Result<u64, Error> {
         let mut chunks = self.device.chunks(self.chunk)?;
         let mut count = 0;
-        while let Some(chunk) = chunks.load(|chunk| {
-            let len = chunk.len().min(usize::try_from(left).unwrap_or(usize::MAX));
-            let n = self.elements.read(&mut chunk[..len], self.reading)?;
-            left -= n.unwrap_or(0) as u64;
-            Ok(n)
-        })? {
+        while let Some(chunk) = chunks.load(|chunk| self.elements.read(chunk, self.reading))? {
             count += self.device.count(chunk, predicate)?;
         }
         Ok(count)

@@ -1,5 +1,6 @@
 //! One source of elements: a file, a member of an archive, or a pipe.
 
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
@@ -55,6 +56,19 @@ impl Shape {
     /// Whether the elements are in C order. Those of a vector are in both orders.
     pub fn is_c_order(&self) -> bool {
         !self.fortran_order || self.dims.iter().filter(|len| **len != 1).count() <= 1
+    }
+}
+
+/// As NumPy prints it.
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let dims: Vec<String> = self.dims.iter().map(usize::to_string).collect();
+        let end = if dims.len() == 1 { "," } else { "" };
+        write!(f, "({}{end})", dims.join(", "))?;
+        match self.is_c_order() {
+            true => Ok(()),
+            false => f.write_str(" in Fortran order"),
+        }
     }
 }
 

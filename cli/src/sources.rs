@@ -1,5 +1,7 @@
 //! An array in one file, or in several files that are concatenated.
 
+mod part;
+
 use std::path::{Path, PathBuf};
 use std::vec;
 
@@ -9,6 +11,8 @@ use warpfold::{Element, Error};
 use crate::failure::Failure;
 use crate::reading::Reading;
 use crate::source::{DefaultFormat, Open, Shape, Source, Stdin};
+pub use part::Part;
+use part::PartReader;
 
 /// The files of an array, all of one type.
 pub struct Sources<'a> {
@@ -62,6 +66,14 @@ impl<'a> Sources<'a> {
         }
     }
 
+    /// The number and the type of the elements, and the shapes: what all ranks must see alike.
+    pub fn seen(&self) -> String {
+        let len = self.len.map_or("unknown".into(), |len| len.to_string());
+        let shapes = self.shapes.iter().map(|shape| format!(" {shape}"));
+        let shapes: String = shapes.collect();
+        format!("{len} elements of type {}{shapes}", self.dtype)
+    }
+
     /// The bytes of all elements, if their number is known.
     pub fn bytes(&self) -> Option<u64> {
         let len = self.len? as u64;
@@ -80,6 +92,7 @@ impl<'a> Sources<'a> {
             files: self.files.into_iter(),
             open: None,
             n: 0,
+            part: None,
         }
     }
 }
@@ -89,14 +102,25 @@ pub struct Elements<'a, T: Element> {
     files: vec::IntoIter<Source<'a>>,
     open: Option<(PathBuf, Open<'a, T>)>,
     n: usize,
+    /// If only a part is read.
+    part: Option<PartReader<T>>,
 }
 
-impl<T: Element> Elements<'_, T> {
-    /// Passes over `n` elements, without reading those of files that can be read from anywhere.
-    pub fn skip(&mut self, mut n: usize) -> Result<(), Error>
-    where
-        T: Default,
-    {
+impl<T: Element + Default> Elements<'_, T> {
+    /// Passes over the elements in front of a part, and from then on reads no others than those of the part. Gaps are for
+    /// an array in one file.
+    pub fn only(&mut self, part: Part) -> Result<(), Error> {
+        self.skip(part.start)?;
+        self.part = Some(PartReader::new(part));
+        Ok(())
+    }
+
+    /// Passes over `n` elements of the next files or of the open one, without reading those of files that can be read from
+    /// anywhere.
+    fn skip(&mut self, mut n: usize) -> Result<(), Error> {
+        if let Some((_, open)) = &mut self.open {
+            return open.skip(n);
+        }
         while n > 0 {
             let Some(source) = self.files.next() else {
                 break;
@@ -117,6 +141,20 @@ impl<T: Element> Elements<'_, T> {
 
     /// Fills `piece`, or a part of it at the end of the files. Returns the number of elements; `None` for 0.
     pub fn read(&mut self, piece: &mut [T], reading: &Reading) -> Result<Option<usize>, Error> {
+        let read = match self.part.take() {
+            None => self.read_next(piece, reading)?,
+            Some(mut part) => {
+                let read = part.read(self, piece, reading);
+                self.part = Some(part);
+                read?
+            }
+        };
+        self.n += read.unwrap_or(0);
+        Ok(read)
+    }
+
+    /// [`read`](Self::read), without regard to the part.
+    fn read_next(&mut self, piece: &mut [T], reading: &Reading) -> Result<Option<usize>, Error> {
         let mut done = 0;
         while done < piece.len() {
             if self.open.is_none() {
@@ -137,15 +175,11 @@ impl<T: Element> Elements<'_, T> {
                 }
             }
         }
-        self.n += done;
         Ok((done > 0).then_some(done))
     }
 
     /// Reads to the end, and returns the number of all elements.
-    pub fn count(&mut self, reading: &Reading) -> Result<usize, Error>
-    where
-        T: Default,
-    {
+    pub fn count(&mut self, reading: &Reading) -> Result<usize, Error> {
         let mut piece = vec![T::default(); 4096];
         while self.read(&mut piece, reading)?.is_some() {}
         Ok(self.n)

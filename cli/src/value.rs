@@ -39,6 +39,37 @@ values! {
     f64 is Double;
 }
 
+impl Value {
+    /// The type as a number, and the bits: for messages between ranks.
+    pub fn to_bits(self) -> (u8, u64) {
+        match self {
+            Self::Signed(value) => (0, value as u64),
+            Self::Unsigned(value) => (1, value),
+            Self::Single(value) => (2, value.to_bits().into()),
+            Self::Double(value) => (3, value.to_bits()),
+        }
+    }
+
+    /// The value with this [type and these bits](Self::to_bits).
+    pub fn from_bits(kind: u8, bits: u64) -> Self {
+        match kind {
+            0 => Self::Signed(bits as i64),
+            1 => Self::Unsigned(bits),
+            2 => Self::Single(f32::from_bits(bits as u32)),
+            _ => Self::Double(f64::from_bits(bits)),
+        }
+    }
+
+    /// The value of an integer, such as a key.
+    pub fn integer(self) -> Option<i128> {
+        match self {
+            Self::Signed(value) => Some(value.into()),
+            Self::Unsigned(value) => Some(value.into()),
+            Self::Single(_) | Self::Double(_) => None,
+        }
+    }
+}
+
 /// Floats have a point or an exponent, and the fewest digits that read back to the same bits.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -10,6 +10,7 @@ use tempfile::TempDir;
 fn main() -> ExitCode {
     let tests = vec![
         test("each rank reads its part, and rank 0 prints", parts),
+        test("dot products, parts and keys", parts_and_keys),
         test("several files and a pattern are one array", several_files),
         test("a rank that fails is an error", failures),
     ];
@@ -122,6 +123,52 @@ fn parts() -> Result<(), Failed> {
     Ok(())
 }
 
+fn parts_and_keys() -> Result<(), Failed> {
+    let folder = TempDir::new()?;
+    let n = 60_000;
+    fs::write(folder.path().join("x.f32"), floats(n))?;
+    let keys = (0..n as u32).map(|i| i * 7919 % 41);
+    let keys: Vec<u8> = keys.flat_map(u32::to_le_bytes).collect();
+    let header = |descr: &str, shape: &str| {
+        let dict = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({shape})}}\n");
+        [
+            b"\x93NUMPY\x01\0",
+            &[dict.len() as u8, 0][..],
+            dict.as_bytes(),
+        ]
+        .concat()
+    };
+    let npy = [header("<u4", "60000,"), keys].concat();
+    fs::write(folder.path().join("keys.npy"), npy)?;
+    let npy = [header("<f4", "300, 200"), floats(n)].concat();
+    fs::write(folder.path().join("x.npy"), npy)?;
+    let commands: [&[&str]; 6] = [
+        &["dot", "x.npy", "x.npy"],
+        &["sum", "x.f32", "--dtype", "f32", "--rows", "100"],
+        &["argmax", "x.npy", "--axis", "0"],
+        &[
+            "reduce-by-key",
+            "x.npy",
+            "--keys",
+            "keys.npy",
+            "--op",
+            "min",
+        ],
+        &["count-by-key", "keys.npy"],
+        &[
+            "group-by", "keys.npy", "x.npy", "--ops", "sum,mean", "--sorted",
+        ],
+    ];
+    for words in commands {
+        let one = stdout(&warpfold(1, folder.path(), words)?)?;
+        let all = stdout(&warpfold(3, folder.path(), words)?)?;
+        if one != all || one.is_empty() {
+            return Err(format!("{words:?}: {all} on 3 ranks, {one} on one").into());
+        }
+    }
+    Ok(())
+}
+
 fn several_files() -> Result<(), Failed> {
     let folder = TempDir::new()?;
     let all = floats(30_000);
@@ -174,11 +221,11 @@ fn failures() -> Result<(), Failed> {
         "standard input can be read",
     )?;
     fails(
-        &["count-by-key", "x.f32", "--dtype", "u32"],
-        "count-by-key of several ranks is not supported",
+        &["count-by-key", "x.f32", "--dtype", "f32"],
+        "x.f32 holds f32; keys must be integers",
     )?;
     fails(
-        &["sum", "x.f32", "--dtype", "f32", "--rows", "5"],
-        "a result for each part of several ranks is not supported",
+        &["sum", "x.f32", "--dtype", "f32", "--rows", "3"],
+        "x.f32: 10 items",
     )
 }

@@ -97,9 +97,24 @@ impl Device {
         axes: &[usize],
         op: O,
     ) -> Result<Vec<O::Output>, Error> {
-        let (views, dims) = self.check_axes::<I, O>(input.into_views(), shape.into(), axes)?;
+        let (accumulators, are_empty) =
+            self.axis_accumulators::<I, O>(input.into_views(), shape.into(), axes, op)?;
+        Ok(finish::<I, O>(op, accumulators, |_| are_empty))
+    }
+
+    /// [`reduce_axis`](Self::reduce_axis), before the results are finished; and whether they have no items.
+    pub(crate) fn axis_accumulators<I: Items, O: Axes<I>>(
+        &self,
+        views: I::Of<Views<'_>>,
+        shape: Strided<'_>,
+        axes: &[usize],
+        op: O,
+    ) -> Result<(Vec<O::Acc>, bool), Error> {
+        let (views, dims) = self.check_axes::<I, O>(views, shape, axes)?;
         if let Some(len) = dims.rows() {
-            return self.reduce_parts::<I, u64, O>(views, Parts::Rows(len), op);
+            let (accumulators, _) =
+                self.part_accumulators::<I, u64, O>(views, Parts::Rows(len), op)?;
+            return Ok((accumulators, false));
         }
         let accumulators = match self.backend() {
             Backend::Cpu(_) => {
@@ -120,7 +135,7 @@ impl Device {
             }
             Backend::Gpu(_) => vec![],
         };
-        Ok(finish::<I, O>(op, accumulators, |_| dims.items() == 0))
+        Ok((accumulators, dims.items() == 0))
     }
 
     /// Reduces an array along `axes`, as [`reduce_axis`](Self::reduce_axis), and stores the accumulators on the device, in the

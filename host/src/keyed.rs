@@ -458,6 +458,16 @@ impl<T: Element, O: Op<T, Acc = T>> Cells<T, O> {
         self.len
     }
 
+    /// The number of cells of all arrays of values.
+    pub(crate) fn of_all_arrays(&self) -> usize {
+        self.len * self.arrays
+    }
+
+    /// The operator.
+    pub(crate) fn op(&self) -> O {
+        self.op
+    }
+
     /// Whether there are no cells.
     pub fn is_empty(&self) -> bool {
         self.len == 0

@@ -51,6 +51,7 @@ mod communicator;
 mod distributed;
 mod from_env;
 mod groups;
+mod keyed;
 mod launch;
 mod layout;
 mod message;

@@ -6,13 +6,14 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use npyz::WriterBuilder;
-use warpfold::{bf16, f16};
+use warpfold::many::Distributed;
+use warpfold::{Element, Error, bf16, f16};
 
 use crate::failure::Failure;
 use crate::value::Value;
 
 /// A number that can be printed and written.
-pub trait Printed: Send + Copy + Debug + Default + Into<Value> + 'static {
+pub trait Printed: Element + Debug + Default + Into<Value> {
     /// The type in a `.npy` file. 16-bit floats are converted to `f32`, which is exact.
     type InFile: npyz::AutoSerialize + Copy;
 
@@ -56,6 +57,9 @@ pub trait Column: Send + Debug {
 
     fn value(&self, index: usize) -> Option<Value>;
 
+    /// The results of all ranks, one rank after another.
+    fn of_ranks(&self, all: &Distributed) -> Result<Box<dyn Column>, Error>;
+
     /// Writes an array of this shape.
     fn write(&self, shape: &[usize], output: &Path) -> Result<(), Failure>;
 }
@@ -67,6 +71,16 @@ impl<R: Printed> Column for Vec<Option<R>> {
 
     fn value(&self, index: usize) -> Option<Value> {
         self[index].map(Into::into)
+    }
+
+    fn of_ranks(&self, all: &Distributed) -> Result<Box<dyn Column>, Error> {
+        let numbers = self.iter().map(|result| result.unwrap_or_default());
+        let numbers = all.gather_elements("results", Ok(numbers.collect::<Vec<R>>()))?;
+        let exist = self.iter().map(|result| u8::from(result.is_some()));
+        let exist = all.gather_elements("results that exist", Ok(exist.collect()))?;
+        let results = numbers.concat().into_iter().zip(exist.concat());
+        let results = results.map(|(number, exists)| (exists > 0).then_some(number));
+        Ok(Box::new(results.collect::<Vec<_>>()))
     }
 
     fn write(&self, shape: &[usize], output: &Path) -> Result<(), Failure> {

@@ -8,7 +8,10 @@ use crate::reading::Reading;
 use crate::sources::Elements;
 
 /// The elements as they are.
-pub fn own<'a, T: Number>(mut elements: Elements<'a, T>, reading: &'a Reading) -> Fill<'a, T> {
+pub fn own<'a, T: Number + Default>(
+    mut elements: Elements<'a, T>,
+    reading: &'a Reading,
+) -> Fill<'a, T> {
     Box::new(move |piece| elements.read(piece, reading))
 }
 

@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::options::{By, PartOptions};
 use crate::reading::Reading;
 use crate::source::DefaultFormat;
-use crate::sources::{Elements, Sources};
+use crate::sources::{Elements, Part, Sources};
 
 /// The bytes of a result: an accumulator of up to 24 bytes, and an offset.
 const RESULT_BYTES: u64 = 24 + 8;
@@ -26,6 +26,7 @@ pub enum Layout {
     Segments { file: String, offsets: Vec<u64> },
 }
 
+#[derive(Clone)]
 pub struct Axes {
     shape: Vec<usize>,
     /// Whether the first index varies fastest.
@@ -74,8 +75,9 @@ impl Layout {
             } => {
                 check_order(sources, "--segments")?;
                 let file = slice::from_ref(file);
-                let offsets = Sources::find(file, DefaultFormat::Npy, &mut session.stdin)?;
-                Self::segments(offsets, sources.len)
+                let offsets = session.find(file, DefaultFormat::Npy)?;
+                let layout = Self::segments(offsets, sources.len);
+                session.together("offsets", layout)
             }
             By { rows, .. } => {
                 check_order(sources, "--rows")?;
@@ -145,6 +147,40 @@ impl Layout {
                     len: Some(n),
                 }),
             }),
+        }
+    }
+
+    /// The parts of rank `rank` of `size`, and their elements, of the `n` elements of the array; `None` if it has no parts.
+    ///
+    /// The results of all ranks, one rank after another, are those of all parts.
+    pub fn of_rank(&self, rank: usize, size: usize, n: usize) -> Option<(Self, Part)> {
+        match self {
+            Self::Axes(axes) => {
+                let (axes, part) = axes.of_rank(rank, size)?;
+                Some((Self::Axes(axes), part))
+            }
+            Self::Rows(len) => {
+                let rows = |rank| start(n / len, rank, size);
+                let own = rows(rank) * len..rows(rank + 1) * len;
+                (!own.is_empty()).then(|| (Self::Rows(*len), own.into()))
+            }
+            Self::Segments { file, offsets } => {
+                // A segment costs its elements, and as much as one more.
+                let cost = |segment: usize| offsets[segment] - offsets[0] + segment as u64;
+                let all: Vec<u64> = (0..offsets.len()).map(cost).collect();
+                let total = *all.last()? as usize;
+                let cut = |rank| {
+                    let before = start(total, rank, size) as u64;
+                    all.partition_point(|cost| *cost < before)
+                };
+                let own = &offsets[cut(rank)..=cut(rank + 1)];
+                let (first, last) = (*own.first()?, *own.last()?);
+                let layout = || Self::Segments {
+                    file: file.clone(),
+                    offsets: own.iter().map(|offset| offset - first).collect(),
+                };
+                (own.len() > 1).then(|| (layout(), (first as usize..last as usize).into()))
+            }
         }
     }
 
@@ -219,6 +255,11 @@ impl Layout {
             Self::Segments { offsets, .. } => Box::new(segments(offsets, size, budget)),
         }
     }
+}
+
+/// The first index of rank `rank` of `size`, of `n` indices that are cut into nearly equal parts.
+fn start(n: usize, rank: usize, size: usize) -> usize {
+    (n as u128 * rank as u128 / size as u128) as usize
 }
 
 /// Groups of segments.
@@ -350,6 +391,38 @@ impl Axes {
     /// The results of such a group.
     fn results(&self) -> usize {
         product(&self.kept(self.outer))
+    }
+
+    /// As [`Layout::of_rank`]: a range of the indices of the first kept axis.
+    fn of_rank(&self, rank: usize, size: usize) -> Option<(Self, Part)> {
+        let dims = &self.shape;
+        let is_cut = |axis: &usize| !self.axes.contains(axis) && dims[*axis] > 1;
+        let Some(axis) = (0..dims.len()).find(is_cut) else {
+            return (rank == 0).then(|| (self.clone(), (0..product(dims)).into()));
+        };
+        let (own, len) = (
+            start(dims[axis], rank, size)..start(dims[axis], rank + 1, size),
+            dims[axis],
+        );
+        let (before, behind) = (product(&dims[..axis]), product(&dims[axis + 1..]));
+        // The elements between two indices of the axis, and how often all of its indices appear.
+        let (inner, runs) = match self.is_fortran {
+            true => (before, behind),
+            false => (behind, before),
+        };
+        let part = Part {
+            start: own.start * inner,
+            run: own.len() * inner,
+            gap: (len - own.len()) * inner,
+            runs,
+        };
+        let mut shape = dims.clone();
+        shape[axis] = own.len();
+        let axes = Self {
+            shape,
+            ..self.clone()
+        };
+        (!own.is_empty()).then_some((axes, part))
     }
 
     /// The strides of an array in Fortran order.

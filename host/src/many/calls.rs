@@ -1,8 +1,8 @@
 //! Reductions of the array of all ranks by name.
 
-use kernels_gpu::element::{Extrema, Indexed, Moments};
+use kernels_gpu::element::{Element, Extrema, Indexed, Moments};
 use kernels_gpu::op::{
-    ArgMax, ArgMin, Max, MeanVariance, Min, MinMax, Product, Sum, SumSquares, SumWide,
+    ArgMax, ArgMin, Dot, Max, MeanVariance, Min, MinMax, Product, Sum, SumSquares, SumWide,
 };
 
 use super::distributed::Distributed;
@@ -155,6 +155,22 @@ impl Distributed {
             return Ok(squares.sqrt());
         }
         Ok({ self.reduce_views::<T, T::By>(views, T::by(SumSquares)) }?.norm())
+    }
+
+    /// The dot product, as [`Device::dot`](crate::Device::dot).
+    ///
+    /// # Errors
+    ///
+    /// As [`reduce`](Self::reduce).
+    pub fn dot<'a, T: Element>(
+        &self,
+        a: impl Input<'a, T>,
+        b: impl Input<'a, T>,
+    ) -> Result<<(T, T) as ReducedBy<Dot>>::Output, Error>
+    where
+        (T, T): ReducedBy<Dot>,
+    {
+        self.reduce((a, b), Dot)
     }
 
     /// The number of elements for which the predicate holds, as [`Device::count`](crate::Device::count).

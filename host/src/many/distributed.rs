@@ -14,6 +14,7 @@ use super::message::gather;
 use super::partials::{Share, accumulator};
 use crate::determinism::Determinism;
 use crate::device::Device;
+use crate::element::Element;
 use crate::error::{Error, RanksError};
 use crate::host;
 use crate::input::{self, Input, Items, Views};
@@ -344,6 +345,32 @@ impl Distributed {
     pub fn gather(&self, call: &str, data: Result<Vec<u8>, Error>) -> Result<Vec<Vec<u8>>, Error> {
         self.call(|ranks, _| gather(ranks, call, data))
     }
+
+    /// Gathers elements of all ranks, as [`gather`](Self::gather) does bytes.
+    ///
+    /// ```
+    /// use warpfold::Device;
+    /// use warpfold::many::{Distributed, Threads};
+    ///
+    /// let all = Threads::run(2, |ranks| {
+    ///     let all = Distributed::new(Device::cpu(), ranks);
+    ///     all.gather_elements("halves", Ok(vec![0.5; all.rank()]))
+    /// })?;
+    /// assert_eq!(all, [[vec![], vec![0.5]], [vec![], vec![0.5]]]);
+    /// # Ok::<(), warpfold::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`gather`](Self::gather).
+    pub fn gather_elements<T: Element>(
+        &self,
+        call: &str,
+        data: Result<Vec<T>, Error>,
+    ) -> Result<Vec<Vec<T>>, Error> {
+        let all = self.gather(call, data.map(|data| host::bytes(&data).to_vec()))?;
+        Ok(all.iter().map(|bytes| host::of_bytes(bytes)).collect())
+    }
 }
 
 impl fmt::Debug for Distributed {
@@ -367,7 +394,7 @@ pub(super) fn merge(
 }
 
 /// The number at the start of a message, and the rest of it.
-fn number(data: &[u8]) -> (u64, &[u8]) {
+pub(super) fn number(data: &[u8]) -> (u64, &[u8]) {
     let (number, rest) = data
         .split_first_chunk()
         .expect("a rank of the same version");

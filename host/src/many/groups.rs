@@ -70,17 +70,9 @@ impl Distributed {
                 Ok(merge::<K, T, O>(op, &received))
             }),
             false => {
-                let received = self.call(|ranks, _| {
-                    let own = self.parcels_of_items::<K, T, O>(ranks.size(), keys, values);
-                    deliver(ranks, &format!("items: {name}"), own)
-                })?;
-                let (mut keys, mut values) = (vec![], vec![]);
-                for parcel in received {
-                    let items = parcel.len() / (size_of::<K>() + size_of::<T>());
-                    let (of_keys, of_values) = parcel.split_at(items * size_of::<K>());
-                    keys.extend(host::of_bytes::<K>(of_keys));
-                    values.extend(host::of_bytes::<T>(of_values));
-                }
+                let own = self.device().check_group_values::<T, O>(keys.len(), values);
+                let own = own.and_then(|()| self.parcels_of_items(self.size(), keys, values));
+                let (keys, values) = self.deliver_items(&format!("items: {name}"), own)?;
                 let device = self.device();
                 let local = || {
                     let (keys, values) = (device.upload(&keys)?, device.upload(&values)?);
@@ -126,16 +118,74 @@ impl Distributed {
         Ok(parts.into_iter().map(parcel).collect())
     }
 
+    /// Moves each key and its value to the rank of the key, which follows from a hash of it: afterwards all items of a key are on
+    /// one rank, in the order of the ranks and of the items on each.
+    ///
+    /// So what one device does with groups, such as several operators of the same ones, each rank can do with its keys.
+    ///
+    /// ```
+    /// use warpfold::many::{Distributed, Threads};
+    /// use warpfold::Device;
+    ///
+    /// let items = Threads::run(2, |ranks| {
+    ///     let all = Distributed::new(Device::cpu(), ranks);
+    ///     let (keys, values) = [([7u32, 3], [1, 2]), ([3, 7], [3, 4])][all.rank()];
+    ///     all.spread_by_key(&all.device().upload(&keys)?, &all.device().upload(&values)?)
+    /// })?;
+    /// let of_key = |key: u32| {
+    ///     let items = items.iter().flat_map(|(keys, values)| keys.iter().zip(values));
+    ///     items.filter(|item| *item.0 == key).map(|item| *item.1).collect::<Vec<i32>>()
+    /// };
+    /// assert_eq!((of_key(3), of_key(7)), (vec![2, 3], vec![1, 4]));
+    /// # Ok::<(), warpfold::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Ranks`] as [`reduce`](Self::reduce); on the rank that fails, [`Error::KeysAndValues`] unless there is a value
+    /// for each key, [`Error::OtherDevice`], [`Error::OutOfHostMemory`], [`Error::Cuda`], [`Error::Deferred`].
+    pub fn spread_by_key<'a, 'b, K: GroupKey, T: Element>(
+        &self,
+        keys: impl Input<'a, K>,
+        values: impl Input<'b, T>,
+    ) -> Result<(Vec<K>, Vec<T>), Error> {
+        let own = self.parcels_of_items(self.size(), keys.into_views(), values.into_views());
+        self.deliver_items("items by key", own)
+    }
+
+    /// The keys and values of all ranks that belong to this one.
+    fn deliver_items<K: GroupKey, T: Element>(
+        &self,
+        call: &str,
+        own: Result<Vec<Parcel>, Error>,
+    ) -> Result<(Vec<K>, Vec<T>), Error> {
+        let received = self.call(|ranks, _| deliver(ranks, call, own))?;
+        let (mut keys, mut values) = (vec![], vec![]);
+        for parcel in received {
+            let items = parcel.len() / (size_of::<K>() + size_of::<T>());
+            let (of_keys, of_values) = parcel.split_at(items * size_of::<K>());
+            keys.extend(host::of_bytes::<K>(of_keys));
+            values.extend(host::of_bytes::<T>(of_values));
+        }
+        Ok((keys, values))
+    }
+
     /// For each rank the keys and values of those items of this rank that belong there, in their order.
-    fn parcels_of_items<K: GroupKey, T: Element, O: Segments<T>>(
+    fn parcels_of_items<K: GroupKey, T: Element>(
         &self,
         size: usize,
         keys: View<'_, K>,
         values: View<'_, T>,
     ) -> Result<Vec<Parcel>, Error> {
         self.device().check_owner(&keys)?;
-        self.device()
-            .check_group_values::<T, O>(keys.len(), values)?;
+        self.device().check_owner(&values)?;
+        if keys.len() != values.len() {
+            return Err(Error::KeysAndValues {
+                keys: keys.len(),
+                values: values.len(),
+                arrays: 1,
+            });
+        }
         let (keys, values) = (
             self.device().download(keys)?,
             self.device().download(values)?,

@@ -106,7 +106,13 @@ const GRACE: Duration = Duration::from_secs(1);
 const END: Duration = Duration::from_secs(2);
 
 /// How long a wait spins before it sleeps now and then.
-const SPIN: Duration = Duration::from_millis(2);
+const SPIN: Duration = Duration::from_millis(10);
+
+/// The part of the time waited so far that a sleep takes, so that it delays a call by no more.
+const SLEEP: u32 = 200;
+
+/// The longest sleep.
+const MOST: Duration = Duration::from_millis(1);
 
 /// The alignment of messages.
 const ALIGNMENT: usize = 16;
@@ -347,7 +353,7 @@ impl Nccl {
                 }
                 .into());
             }
-            thread::sleep(Duration::from_micros(50));
+            thread::sleep(((now - start) / SLEEP).min(MOST));
         }
         Ok(())
     }

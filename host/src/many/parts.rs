@@ -1,9 +1,10 @@
-//! Segments and rows of all ranks.
+//! Segments, rows and axes of all ranks.
 
-use kernels_gpu::entry::Segments;
+use kernels_gpu::entry::{Axes, Segments};
 
 use super::distributed::Distributed;
 use super::message::gather;
+use crate::axes::Strided;
 use crate::error::Error;
 use crate::host;
 use crate::input::{Input, Items};
@@ -75,6 +76,48 @@ impl Distributed {
         self.results::<I, O>(&format!("rows of {len}"), op, own)
     }
 
+    /// Reduces an array of all ranks along `axes`: each rank has whole results, the items of some indices of the first axis that
+    /// is kept. The results are those of rank 0, then those of rank 1, and so on, on all ranks: those of the whole array in
+    /// C order.
+    ///
+    /// `shape` is that of this rank's items. The bits of each result are those of
+    /// [`Device::reduce_axis`](crate::Device::reduce_axis).
+    ///
+    /// ```
+    /// use warpfold::many::{Distributed, Threads};
+    /// use warpfold::{Device, Strided, Sum};
+    ///
+    /// // [[1, 2, 3], [4, 5, 6]], of which rank 0 has the first column, and rank 1 the others.
+    /// let sums = Threads::run(2, |ranks| {
+    ///     let all = Distributed::new(Device::cpu(), ranks);
+    ///     let (x, columns) = [(vec![1, 4], 1), (vec![2, 3, 5, 6], 2)][all.rank()].clone();
+    ///     let x = all.device().upload(&x)?;
+    ///     all.reduce_axis(&x, &[2, columns], &[0], Sum)
+    /// })?;
+    /// assert_eq!(sums, [[5, 7, 9], [5, 7, 9]]);
+    /// # Ok::<(), warpfold::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Ranks`] as [`reduce`](Self::reduce); on the rank that fails, the error of
+    /// [`Device::reduce_axis`](crate::Device::reduce_axis).
+    pub fn reduce_axis<'a, 's, I: Items, O: Axes<I>>(
+        &self,
+        input: impl Input<'a, I>,
+        shape: impl Into<Strided<'s>>,
+        axes: &[usize],
+        op: O,
+    ) -> Result<Vec<O::Output>, Error> {
+        let (views, device) = (input.into_views(), self.device());
+        let own = device.axis_accumulators::<I, O>(views, shape.into(), axes, op);
+        let own = own.map(|(accumulators, are_empty)| {
+            let empty = vec![u8::from(are_empty); accumulators.len()];
+            (accumulators, empty)
+        });
+        self.results::<I, O>(&format!("axes {axes:?}"), op, own)
+    }
+
     /// The results of all ranks, of an accumulator for each part and a byte that says whether the part is empty.
     fn results<I: Items, O: Segments<I>>(
         &self,
@@ -82,7 +125,7 @@ impl Distributed {
         op: O,
         own: Result<(Vec<O::Acc>, Vec<u8>), Error>,
     ) -> Result<Vec<O::Output>, Error> {
-        let call = format!("{what}: {}", O::ENTRIES[0].name);
+        let call = format!("{what}: {}", <O as Segments<I>>::ENTRIES[0].name);
         let own = own.map(|(accumulators, empty)| [host::bytes(&accumulators), &empty].concat());
         let all = self.call(|ranks, _| gather(ranks, &call, own))?;
         let mut results = vec![];

@@ -4,6 +4,7 @@
 mod embedded;
 
 mod failures;
+mod keyed;
 mod operators;
 mod parts;
 mod ranks;
