@@ -26,11 +26,11 @@ pub fn table(root: &Path) -> Result<String> {
         let load = load.split_whitespace().find(|word| word.starts_with("LDG"));
         let (instructions, copied) = (text.lines().count(), loads.len() * elements);
         rows.push(vec![
-            format!("`{}`", entry.trim_end_matches("_b32")),
+            format!("[`{}`](../../{file})", entry.trim_end_matches("_b32")),
             format!("`{}`", load.unwrap_or_default()),
             instructions.to_string(),
             copied.to_string(),
-            format!("{:.1}", 16.0 * instructions as f64 / copied as f64),
+            format!("{:.0}", 16.0 * instructions as f64 / copied as f64),
         ]);
     }
     let head = [

@@ -1,8 +1,8 @@
 //! `find_peers_ballot`, `find_peers_match`, `find_peers_hash`: the search for peers alone; and `all_reduce_peers`.
 //!
-//! A mask depends only on the keys, so a program with several arrays of values can keep the masks. The post therefore
-//! leaves the search out of its figure, whereas the [kernels by key](super::warp) include it. These kernels store the
-//! mask of every element, and do nothing else: their time is that of the search, and of reading 4 bytes and writing 4.
+//! The post leaves the search out of its figure, because its time varies and a program with several arrays of values can
+//! keep the masks. The [kernels by key](super::warp) include it. These kernels store the mask of every element, and do
+//! nothing else: their time is that of the search, and of reading 4 bytes and writing 4.
 //!
 //! | kernel | the search | rounds |
 //! |---|---|---|
