@@ -1,12 +1,15 @@
-//! `cargo xtask book`: builds the book's web site.
+//! `cargo xtask book`: builds the book's web site, and opens some of its pages in a browser.
+
+pub mod opened;
 
 use crate::sass::{self, loops, parse::Function};
-use crate::{process, ptx, setup, workspace};
+use crate::{browser, process, ptx, setup, workspace};
 use anyhow::{Context, Result, bail};
 use cuda_builder::{NvvmArch, Ptx};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::time::Instant;
 
 /// Write the generated parts of the book's pages again, and build its web site
 #[derive(clap::Args)]
@@ -60,8 +63,35 @@ impl Args {
             bail!("mdBook failed");
         }
         process::report(&format!("book: {}", site.join("index.html").display()));
-        Ok(ExitCode::SUCCESS)
+        Ok(match opens(&site)? {
+            true => ExitCode::SUCCESS,
+            false => ExitCode::FAILURE,
+        })
     }
+}
+
+/// Whether some pages of the site have no fault, if there is a browser.
+fn opens(site: &Path) -> Result<bool> {
+    let browser = match browser::find() {
+        Ok(browser) => browser,
+        Err(error) => {
+            process::report(&format!(
+                "book: no page was opened: {error:#}; `cargo xtask setup --browser` downloads a browser"
+            ));
+            return Ok(true);
+        }
+    };
+    let since = Instant::now();
+    let faults = opened::faults(&browser.program, site, &opened::PAGES)?;
+    let seconds = since.elapsed().as_secs_f64();
+    match &faults[..] {
+        [] => process::report(&format!(
+            "book: {} have no fault in {browser}, light and dark, narrow and wide ({seconds:.0} s)",
+            opened::PAGES.join(", ")
+        )),
+        faults => process::report(&format!("book: FAILED: {}", faults.join("\n"))),
+    }
+    Ok(faults.is_empty())
 }
 
 fn write_ptx() -> Result<()> {

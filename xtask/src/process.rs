@@ -3,7 +3,8 @@
 use crate::workspace;
 use anyhow::{Context, Result, bail};
 use std::ffi::OsString;
-use std::io::{ErrorKind, Write};
+use std::fs::File;
+use std::io::{ErrorKind, Read, Seek, Write};
 use std::process::{Command, ExitCode, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
@@ -112,14 +113,14 @@ pub fn output_of(command: &mut Command) -> Result<(String, String)> {
     Ok((String::from_utf8_lossy(&output.stdout).into_owned(), stderr))
 }
 
-/// Runs a command without output, and kills it after `limit`.
-pub fn bounded(command: &mut Command, limit: Duration) -> Result<()> {
-    let mut stderr = tempfile::tempfile().context("cannot create a temporary file")?;
-    let writer = stderr.try_clone().context("temporary file")?;
+/// Runs a command, kills it after `limit`, and returns its standard output.
+pub fn bounded(command: &mut Command, limit: Duration) -> Result<String> {
+    let file = || tempfile::tempfile().context("cannot create a temporary file");
+    let (mut stdout, mut stderr) = (file()?, file()?);
     let mut child = command
         .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(writer)
+        .stdout(stdout.try_clone().context("temporary file")?)
+        .stderr(stderr.try_clone().context("temporary file")?)
         .spawn()
         .with_context(|| format!("cannot start `{}`", shown(command)))?;
     let deadline = Instant::now() + limit;
@@ -134,14 +135,20 @@ pub fn bounded(command: &mut Command, limit: Duration) -> Result<()> {
         }
         std::thread::sleep(Duration::from_millis(20));
     };
+    let text = |file: &mut File| -> Result<String> {
+        let mut bytes = vec![];
+        file.rewind()?;
+        file.read_to_end(&mut bytes)?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    };
     if !status.success() {
-        use std::io::{Read, Seek};
-        let mut text = String::new();
-        stderr.rewind()?;
-        stderr.read_to_string(&mut text)?;
-        bail!("`{}` failed: {}", shown(command), text.trim_end());
+        bail!(
+            "`{}` failed: {}",
+            shown(command),
+            text(&mut stderr)?.trim_end()
+        );
     }
-    Ok(())
+    text(&mut stdout)
 }
 
 /// A number of bytes in decimal megabytes.

@@ -82,13 +82,6 @@ pub unsafe fn window<I: Items, O: Op<I>, const N: usize, const K: usize>(
         return;
     }
     let follows = before <= at && at <= n && (first == 0 || before + (first - 1) < begin);
-    let behind = next.at;
-    // Only one segment starts here, and is long: the offsets that the block has are enough.
-    let is_alone = count == 1
-        && follows
-        && (at + first).wrapping_sub(begin) < window_of::<I>()
-        && behind <= n
-        && behind > at + items_of_tile::<I>();
     let block = Block::<I, O> {
         op,
         arrays,
@@ -99,7 +92,7 @@ pub unsafe fn window<I: Items, O: Op<I>, const N: usize, const K: usize>(
         count: count as u32,
         at,
         last: next.before,
-        behind,
+        behind: next.at,
         // SAFETY: the launch provides the memory.
         cells: unsafe { Shared::dynamic_at(0) },
         // SAFETY: as above; the cells are before.
@@ -111,9 +104,7 @@ pub unsafe fn window<I: Items, O: Op<I>, const N: usize, const K: usize>(
         is_begun: follows && at - before > items_of_tile::<I>(),
         before,
     };
-    if is_alone {
-        block.enter_alone();
-    } else if count > 0 {
+    if count > 0 {
         // SAFETY: all threads of the block get here.
         if !unsafe { block.reduce_short::<N, K>(n, follows) } {
             return;

@@ -129,21 +129,6 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         ((diagonal - self.begin) / items_of_tile::<I>()) as u32
     }
 
-    /// Enters the only segment, a long one, into the table of cells; a barrier.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    pub(super) fn enter_alone(&self) {
-        let (tid, own) = (thread_idx_x(), self.cell_of(self.at + self.first));
-        if tid < cells_of::<I>() as u32 {
-            self.cells.set(tid, if tid == own { 0 } else { NONE });
-        }
-        if tid == 0 {
-            self.starts.set(0, 0);
-        }
-        // The cells are complete.
-        sync_threads();
-    }
-
     /// Enters a long segment into the table of cells.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
