@@ -52,10 +52,9 @@ pub unsafe fn filter_atomic<T: Element, P: Predicate<T>>(
     let i = block_idx_x() as usize * block_dim_x() as usize + thread_idx_x() as usize;
     if i < input.len() {
         let element = input.get(i);
-        let keeps = keep.holds(element);
-        // 1, which the compiler must not know.
-        let one = opaque(usize::from(keeps)) as u64;
-        if keeps {
+        // 1 or 0, and the compiler must not know that it is 1 if the counter is increased.
+        let one = opaque(usize::from(keep.holds(element))) as u64;
+        if one > 0 {
             output.set(count.fetch_add(0, one) as usize, element);
         }
     }
