@@ -49,15 +49,15 @@ pub static COPIES: super::Kernels = super::Kernels {
 static COPY_ENTRIES: [super::Entry; super::count(COPY_ROWS)] = super::numbered(COPY_ROWS, &COPIES);
 
 entries! { LANE_ROWS by [""; size_of::<u32>()] in lanes:
-    /// [`find_peers`](crate::keyed::search::find_peers) by ballots.
+    /// [`find_peers`] by ballots.
     find_peers_ballot_u32 = find_peers_ballot [8] ([in] keys: u32, [out] masks/masks_len: u32) {
         find_peers::<u32, Ballot>(keys, masks)
     }
-    /// [`find_peers`](crate::keyed::search::find_peers) by `match.any`.
+    /// [`find_peers`] by `match.any`.
     find_peers_match_u32 = find_peers_match [8] ([in] keys: u32, [out] masks/masks_len: u32) {
         find_peers::<u32, Match>(keys, masks)
     }
-    /// [`find_peers_by_hash`](crate::keyed::search::find_peers_by_hash).
+    /// [`find_peers_by_hash`].
     find_peers_hash_u32 = find_peers_hash [8] ([in] keys: u32, [out] masks/masks_len: u32) {
         let slots = Slots {
             owners: Shared::new(shared_array![u32; MOST_THREADS]),
@@ -65,19 +65,19 @@ entries! { LANE_ROWS by [""; size_of::<u32>()] in lanes:
         };
         find_peers_by_hash(keys, masks, slots)
     }
-    /// [`all_reduce_peers`](crate::keyed::search::all_reduce_peers), sums.
+    /// [`all_reduce_peers`], sums.
     all_reduce_peers_f64 = all_reduce_peers [8] (
         [in] keys: u32, [in] values: f64, [out] output/output_len: f64
     ) {
         all_reduce_peers(Sum, keys, values, output)
     }
-    /// [`filter_atomic`](crate::filter::filter_atomic): numbers above `above`.
+    /// [`filter_atomic`]: numbers above `above`.
     filter_atomic_i32 = filter_atomic [8] (
         [in] input: i32, [out] output/output_len: i32, [out] count/count_len: u64, [number] above
     ) {
         filter_atomic(Greater(above as i32), input, output, count)
     }
-    /// [`filter_warp`](crate::filter::filter_warp): numbers above `above`.
+    /// [`filter_warp`]: numbers above `above`.
     filter_warp_i32 = filter_warp [8] (
         [in] input: i32, [out] output/output_len: i32, [out] count/count_len: u64, [number] above
     ) {

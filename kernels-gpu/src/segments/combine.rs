@@ -19,7 +19,7 @@ const OF_LANE: usize = 4;
 /// The partials that a warp combines at once.
 const GROUP: usize = OF_LANE * WARP_SIZE as usize;
 
-/// The partials of a run. A warp can combine [`MOST`], but its groups one after another.
+/// The partials of a run. A warp can combine more at once, but its groups one after another.
 pub const RUN: usize = 8 * GROUP;
 
 /// The most partials that a warp combines at once: a group for each lane.
