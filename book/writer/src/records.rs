@@ -55,8 +55,14 @@ impl Records {
     pub fn table(&self, name: &str) -> Result<Table> {
         let found = TABLES.iter().find(|(known, ..)| *known == name);
         let &(_, file, column) = found.with_context(|| format!("there is no table `{name}`"))?;
-        let text = self.read(file)?;
-        let mut lines = text.lines().map(cells);
+        self.behind(file, "", column)
+    }
+
+    /// The first table of a file with this column, behind a line with this text.
+    pub fn behind(&self, file: &'static str, text: &str, column: &str) -> Result<Table> {
+        let record = self.read(file)?;
+        let lines = record.lines().skip_while(|line| !line.contains(text));
+        let mut lines = lines.map(cells);
         while let Some(cells) = lines.next() {
             let Some(columns) = cells else { continue };
             if columns.iter().any(|name| name == column) {
@@ -69,7 +75,7 @@ impl Records {
                 });
             }
         }
-        bail!("{file} has no table with a column `{column}`")
+        bail!("{file} has no table with a column `{column}` behind `{text}`")
     }
 
     /// The machine code of a kernel as the profiler has listed it, without addresses, and without the instructions that the

@@ -32,6 +32,8 @@ pub fn table(records: &Records, words: &[&str]) -> Result<String> {
         ["durations"] => durations(records),
         ["kepler"] => kepler(records),
         ["keyed"] => keyed(records),
+        ["search"] => search(records),
+        ["triples"] => triples(records),
         ["copy"] => copy(records),
         ["minimum"] => minimum(records),
         _ => bail!("there is no table `{}`", words.join(" ")),
@@ -237,6 +239,62 @@ fn keyed(records: &Records) -> Result<String> {
         "shifted",
     ];
     Ok(markdown(&head, rows))
+}
+
+/// The search for peers alone, for three orders of the keys.
+fn search(records: &Records) -> Result<String> {
+    let mut rows = Vec::new();
+    for kernel in ["find_peers_ballot", "find_peers_match", "find_peers_hash"] {
+        let mut row = vec![format!("`{kernel}`")];
+        for keys in ["random", "ordered", "shifted"] {
+            let head = format!("op u32, keys {keys}");
+            row.push(beside_nvcc(
+                records,
+                "h100/2026-11-25/posts/keyed.txt",
+                &head,
+                kernel,
+            )?);
+        }
+        rows.push(row);
+    }
+    let head = [
+        "10,000,000 keys, µs (ratio to nvcc)",
+        "random keys",
+        "ordered",
+        "shifted",
+    ];
+    Ok(markdown(&head, rows))
+}
+
+/// Sums of triples, one by one and interleaved.
+fn triples(records: &Records) -> Result<String> {
+    let row = |kernel: &str| {
+        let time = beside_nvcc(
+            records,
+            "h100/2026-11-25/posts/kepler.txt",
+            "op sum i32",
+            kernel,
+        )?;
+        Ok(vec![format!("`{kernel}`"), time])
+    };
+    let rows: Result<Vec<_>> = ["triple_in_turn", "triple_interleaved"]
+        .map(row)
+        .into_iter()
+        .collect();
+    let head = ["133,333,333 triples of `i32`", "µs (ratio to nvcc)"];
+    Ok(markdown(&head, rows?))
+}
+
+/// The time of a kernel, and the ratio to that of nvcc's, in the first table behind a line of a record of the posts' kernels.
+fn beside_nvcc(
+    records: &Records,
+    file: &'static str,
+    behind: &str,
+    kernel: &str,
+) -> Result<String> {
+    let table = records.behind(file, behind, "cold")?;
+    let (time, ratio) = (table.cell(kernel, "cold")?, table.number(kernel, "/ nvcc")?);
+    Ok(format!("{time} ({ratio:.3})"))
 }
 
 fn copy(records: &Records) -> Result<String> {
