@@ -14,6 +14,12 @@ fn record() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("records/h200/2026-11-21")
 }
 
+/// The entries of the ladder that the record has: `reduce_2_warp` came later.
+fn recorded() -> impl Iterator<Item = Entry> {
+    let ladder = Entry::ladder().into_iter();
+    ladder.filter(|entry| !entry.name().starts_with("reduce_2_warp"))
+}
+
 #[test]
 fn every_difference_between_the_simulator_and_the_record_has_a_reason() {
     let profile = read(&record().join("profile.json")).unwrap();
@@ -22,7 +28,7 @@ fn every_difference_between_the_simulator_and_the_record_has_a_reason() {
         .iter()
         .map(|counted| (counted.entry.clone(), counted.threads))
         .collect();
-    for entry in Entry::ladder() {
+    for entry in recorded() {
         for threads in [128, 256, 512, 1024] {
             assert!(
                 kernels.contains(&(entry.name(), threads)),
@@ -143,8 +149,8 @@ fn names(entries: &[Entry]) -> Vec<String> {
 fn requested_entries_are_selected_once() {
     let select = |words: &str| Selection::of(&options(words).unwrap()).unwrap();
     let ladder = select("--ladder");
-    assert_eq!(ladder.counted.len(), 15 + 4 + 4);
-    assert_eq!(ladder.timed.len(), 15, "of i32");
+    assert_eq!(ladder.counted.len(), 16 + 4 + 4);
+    assert_eq!(ladder.timed.len(), 16, "of i32");
     let kepler = select("--kepler --entries stable_sum_i32,single_pass_min_f64");
     assert_eq!((kepler.counted.len(), kepler.timed.len()), (9, 10));
     let named = select("--entries reduce_2_max_f32,single_pass_sum_f32,reduce_2_max_f32");
@@ -186,7 +192,7 @@ fn a_recorded_profile_has_its_page() {
     );
     let page = written("profile.html");
     assert!(page.contains("NVIDIA H200"), "{page}");
-    for entry in Entry::ladder() {
+    for entry in recorded() {
         let is_listed = page.contains(&format!("<td>{}</td>", entry.name()));
         assert_eq!(is_listed, entry.element == DType::I32, "{}", entry.name());
     }

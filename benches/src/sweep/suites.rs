@@ -229,7 +229,8 @@ mod tests {
         );
         assert_eq!(
             rows(SuiteName::Kepler, Suite::Kepler),
-            Algorithm::KEPLER.len()
+            Algorithm::KEPLER.len() + 2,
+            "and triples in both orders"
         );
         assert_eq!(rows(SuiteName::Copy, Suite::Copy), CopyWidth::ALL.len());
     }
