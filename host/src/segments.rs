@@ -6,7 +6,7 @@ mod runs;
 use kernels_gpu::element::Number;
 use kernels_gpu::entry::segments::PARTITION;
 use kernels_gpu::entry::{Entry, Segments};
-use kernels_gpu::segments::{Layout, Shape, THREADS, Work, window_of};
+use kernels_gpu::segments::{Layout, Shape, THREADS, Work};
 use kernels_gpu::tile::items_of_tile;
 
 use crate::backend::{Backend, Queue};
@@ -111,15 +111,7 @@ impl<T: Offset> Parts<'_, T> {
             Self::Offsets(_) => (self.count(n), 0),
             Self::Rows(len) => (self.count(n), *len),
         };
-        let layout = Layout::of::<I>(n, segments);
-        Shape {
-            segments: segments as u64,
-            row: row as u64,
-            signed: T::SIGNED.into(),
-            window: window_of::<I>() as u64,
-            windows: layout.windows as u64,
-            cells: layout.cells as u64,
-        }
+        Shape::new::<I>(n, segments, row, T::SIGNED)
     }
 }
 

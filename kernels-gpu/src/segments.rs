@@ -112,6 +112,24 @@ pub struct Shape {
     pub windows: u64,
     /// The number of [cells](Layout::cells).
     pub cells: u64,
+    /// The number of segments of a window on average, in units of 2^-32, rounded down.
+    per_window: u64,
+}
+
+impl Shape {
+    /// The shape of so many segments of `n` items; `row` is their length, or 0 if there are offsets.
+    pub const fn new<I: Items>(n: usize, segments: usize, row: usize, is_signed: bool) -> Self {
+        let Layout { windows, cells } = Layout::of::<I>(n, segments);
+        Self {
+            segments: segments as u64,
+            row: row as u64,
+            signed: is_signed as u64,
+            window: window_of::<I>() as u64,
+            windows: windows as u64,
+            cells: cells as u64,
+            per_window: (((segments as u128) << 32) / windows as u128) as u64,
+        }
+    }
 }
 
 // SAFETY: the type is `repr(C)`, and its fields are numbers.

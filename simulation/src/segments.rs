@@ -11,7 +11,7 @@ use kernels_gpu::entry::segments::PARTITION;
 use kernels_gpu::entry::{Entry, Segments, SinglePass};
 use kernels_gpu::grid::Storage;
 use kernels_gpu::items::Items;
-use kernels_gpu::segments::{Layout, Shape, THREADS, Work, window_of};
+use kernels_gpu::segments::{Layout, Shape, THREADS, Work};
 use kernels_gpu::tile::items_of_tile;
 
 use crate::case::{INPUTS, MARGIN};
@@ -201,14 +201,8 @@ pub fn reduce<I: Items, O: Copy>(
     };
     let (narrow, wide): (Buffer<u32>, Buffer<u64>) = (Buffer::from(&narrow), Buffer::from(&wide));
     let layout = Layout::of::<I>(input.n, segments);
-    let shape = Shape {
-        segments: segments as u64,
-        row: row as u64,
-        signed: matches!(parts, Parts::I32(_)).into(),
-        window: window_of::<I>() as u64,
-        windows: layout.windows as u64,
-        cells: layout.cells as u64,
-    };
+    let is_signed = matches!(parts, Parts::I32(_));
+    let shape = Shape::new::<I>(input.n, segments, row, is_signed);
     let acc = kernels.window.acc_bytes;
     let margin = [MARGIN_BYTE; MARGIN_BYTES];
     let mut output: Buffer<u8> = Buffer::uninitialised(segments * acc + 2 * MARGIN_BYTES);

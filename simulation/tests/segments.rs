@@ -14,7 +14,7 @@ use cuda_sim::{Buffer, Schedule, Simulator};
 use kernels_gpu::element::{bf16, f16};
 use kernels_gpu::entry::{Segments, SinglePass};
 use kernels_gpu::op::{ArgMax, ArgMin, Max, MeanVariance, Min, Product, Sum, SumSquares, SumWide};
-use kernels_gpu::segments::{Layout, Shape, THREADS, combine, window_of};
+use kernels_gpu::segments::{Layout, Shape, THREADS, combine};
 use kernels_gpu::tile::items_of_tile;
 use kernels_sim::Data;
 use kernels_sim::data::{DrawnItems, rough};
@@ -258,14 +258,7 @@ fn huge_segments(seed: u64) -> Result<(), Failed> {
     let work: Buffer<u64> = Buffer::uninitialised(layout.words());
     let counts: Buffer<u32> = Buffer::from(&vec![0; layout.counters()]);
     let (narrow, wide): (Buffer<u32>, Buffer<u64>) = (Buffer::from(&[]), Buffer::from(&[]));
-    let shape = Shape {
-        segments: count as u64,
-        row: row as u64,
-        signed: 0,
-        window: window_of::<f32>() as u64,
-        windows: layout.windows as u64,
-        cells: layout.cells as u64,
-    };
+    let shape = Shape::new::<f32>(row * count, count, row, false);
     let arrays = [
         Array::new("shape", &raw const shape, 1),
         Array::new("narrow", narrow.as_ptr(), 0),

@@ -70,8 +70,12 @@ impl<I: Items, O: Segments<I>, T: Offset> Launch<'_, '_, '_, I, O, T> {
             return Ok(());
         }
         let kernel = Kernel::find(gpu, combine)?;
-        let of_cells = layout.cells.div_ceil(THREADS as usize);
-        let blocks = (8 * gpu.info.multiprocessors).min(of_cells as u32);
+        // A warp for each row, or a thread for each cell.
+        let most = match self.parts {
+            Parts::Rows(_) => layout.cells.div_ceil(THREADS as usize / 32),
+            Parts::Offsets(_) => layout.cells.div_ceil(THREADS as usize),
+        };
+        let blocks = (8 * gpu.info.multiprocessors).min(most as u32);
         let mut arguments = Arguments::new();
         self.push_rest(&mut arguments, &shape, storage, layout, output);
         // SAFETY: as above; any number of blocks is right.

@@ -61,21 +61,19 @@ struct Combiner<I: Items, O: Op<I>> {
 }
 
 impl<I: Items, O: Op<I>> Combiner<I, O> {
-    /// The long segment that starts in a cell.
+    /// The long segment that starts in a cell, or row `place`.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn long(&self, cell: usize) -> Option<Long> {
+    fn long(&self, place: usize) -> Option<Long> {
         if !self.offsets.are_rows() {
-            return self.storage.work.long(cell);
+            return self.storage.work.long(place);
         }
-        let (row, tile) = (self.offsets.shape.row as usize, items_of_tile::<I>());
-        // The first row that starts in the cell or behind it.
-        let segment = (cell * tile).div_ceil(row + 1);
-        let starts_here = segment * (row + 1) < (cell + 1) * tile;
-        (starts_here && segment < self.offsets.segments()).then(|| Long {
-            segment: segment as u64,
-            cell: cell as u32,
-            tiles: row.div_ceil(tile) as u32,
+        let (cell, tiles) = self.huge(place);
+        let segment = place as u64;
+        Some(Long {
+            segment,
+            cell,
+            tiles,
         })
     }
 
@@ -92,7 +90,7 @@ impl<I: Items, O: Op<I>> Combiner<I, O> {
         }
     }
 
-    /// The first cell and the number of tiles of huge segment `number`.
+    /// The first cell and the number of tiles of huge segment `number`, or of any row.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn huge(&self, number: usize) -> (u32, u32) {
@@ -222,8 +220,8 @@ impl<I: Items, O: Op<I>> Combiner<I, O> {
         unsafe { self.combined(cell, 0, runs, step) }
     }
 
-    /// Stores the results of the long segments that are not huge. A lane looks after a cell: it combines a few partials
-    /// itself, and the warp the others.
+    /// Stores the results of the long segments that are not huge. A lane looks after a cell or a row: it combines a few
+    /// partials itself, and the warp the others.
     ///
     /// # Safety
     ///
@@ -231,16 +229,27 @@ impl<I: Items, O: Op<I>> Combiner<I, O> {
     #[inline(always)]
     unsafe fn combine_others(&self) {
         let lane = thread_idx_x() % WARP_SIZE;
-        let cells = self.storage.partials.len() / 2;
-        let mut first = self.warp * WARP_SIZE as usize;
-        while first < cells {
-            let cell = first + lane as usize;
+        // Rows are spread over the warps before they are over a warp's lanes. Cells are adjacent: most have no segment.
+        let (places, mut first, distance) = match self.offsets.are_rows() {
+            true => (self.offsets.segments(), self.warp, self.warps),
+            false => (
+                self.storage.partials.len() / 2,
+                self.warp * WARP_SIZE as usize,
+                1,
+            ),
+        };
+        while first < places {
+            let place = first + lane as usize * distance;
             let none = Long {
                 segment: 0,
                 cell: 0,
                 tiles: 0,
             };
-            let found = if cell < cells { self.long(cell) } else { None };
+            let found = if place < places {
+                self.long(place)
+            } else {
+                None
+            };
             let long = found.unwrap_or(none);
             let tiles = long.tiles as usize;
             if 0 < tiles && tiles <= OF_LANE {

@@ -38,8 +38,9 @@ pub unsafe fn partition(offsets: Offsets, work: Work) {
     }
     let begin = window * offsets.shape.window as usize;
     let is_before = |segment: usize| offsets.get(segment).wrapping_add(segment) < begin;
-    // Where the window's first segment is if all have the same length.
-    let guess = (window * high).div_ceil(windows);
+    // Where the window's first segment is if all have the same length. A division would be a call.
+    let guess = window as u128 * offsets.shape.per_window as u128;
+    let guess = ((guess + u32::MAX as u128) >> 32) as usize;
     if low < guess && guess < high && is_before(guess - 1) && !is_before(guess) {
         (low, high) = (guess, guess);
     }

@@ -445,10 +445,10 @@ pub const COMBINE: Source = Source {
             "if is_small && long.tiles > 2 {",
         ),
         mutant(
-            "row_of_the_next_cell",
-            "combines a row also at the cell before it",
-            "let starts_here = segment * (row + 1) < (cell + 1) * tile;",
-            "let starts_here = segment * (row + 1) < (cell + 2) * tile;",
+            "adjacent_rows",
+            "a warp takes adjacent rows, of which other warps take some again",
+            "true => (self.offsets.segments(), self.warp, self.warps),",
+            "true => (self.offsets.segments(), self.warp, 1),",
         ),
         mutant(
             "runs_of_every_warp",
