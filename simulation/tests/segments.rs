@@ -33,9 +33,17 @@ fn main() -> ExitCode {
 }
 
 fn trials(seed: u64) -> Vec<Trial> {
-    let mut trials = vec![Trial::test("long segments in several rounds", move || {
-        huge_segments(seed)
-    })];
+    let mut trials = vec![
+        Trial::test("huge segments", move || {
+            let random = &mut StdRng::seed_from_u64(seed);
+            let tiles = random.random_range(combine::RUN + 1..3 * combine::RUN);
+            huge_segments(random.random_range(1..3), tiles, seed)
+        }),
+        // More runs than a warp combines at once, which are as many as 32 groups of an eighth of a run.
+        Trial::test("a segment of runs of runs", move || {
+            huge_segments(1, 4 * combine::RUN * combine::RUN + 1, seed)
+        }),
+    ];
     macro_rules! add {
         ($($op:expr => $items:ty;)*) => { $(
             trials.push(trial::<$items, _>($op, seed));
@@ -224,12 +232,10 @@ fn in_batches<I: DrawnItems, O: Segments<I>>(op: O, seed: u64) -> Result<usize, 
     Ok(count)
 }
 
-/// Combines random partials of segments that are too long for a test of the other kernels.
-fn huge_segments(seed: u64) -> Result<(), Failed> {
+/// Combines random partials of `count` segments of so many tiles, which are too many for a test of the other kernels.
+fn huge_segments(count: usize, tiles: usize, seed: u64) -> Result<(), Failed> {
     let random = &mut StdRng::seed_from_u64(seed);
     let tile = items_of_tile::<f32>();
-    let tiles = random.random_range(combine::RUN + 1..3 * combine::RUN);
-    let count = random.random_range(1..3);
     let row = tiles * tile - random.random_range(0..tile);
     let layout = Layout::of::<f32>(row * count, count);
     let mut partials = vec![0f32; layout.partials()];

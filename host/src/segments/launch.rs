@@ -12,7 +12,8 @@ pub(super) struct Launch<'q, 'a, 'p, I: Items, O, T: Offset> {
 }
 
 impl<I: Items, O: Segments<I>, T: Offset> Launch<'_, '_, '_, I, O, T> {
-    /// Enqueues the launches and returns. They store the accumulators in `output`, one for each segment, at least one. It allocates nothing if the storage has [room](Storage::reserve).
+    /// Enqueues the launches and returns. They store the accumulators in `output`, one for each segment, at least one. It
+    /// allocates nothing if the storage has [room](Storage::reserve).
     pub(super) fn enqueue(
         &self,
         storage: &mut Storage,
