@@ -1,8 +1,10 @@
 //! A segmented reduction: the launches of its kernels, and the same of one segment by the single-pass kernel.
 
 mod drawn;
+mod large;
 
 pub use drawn::{Drawn, KINDS};
+pub use large::{combines, partitions};
 
 use std::fmt;
 
@@ -211,7 +213,10 @@ pub fn reduce<I: Items, O: Copy>(
     let partials: Buffer<u8> = Buffer::uninitialised(layout.partials() * acc);
     let mut work: Buffer<u64> = Buffer::uninitialised(layout.words());
     work.write_from(0, &[Work::NONE; Work::BAD_BEFORE + 1]);
-    let counts: Buffer<u32> = Buffer::from(&vec![0; layout.counters()]);
+    // An earlier launch has left its number of huge segments.
+    let mut left = vec![0; layout.counters()];
+    left[0] = 1;
+    let counts: Buffer<u32> = Buffer::from(&left);
 
     let arrays = |shape: &Shape| {
         let output = output.as_ptr().wrapping_add(MARGIN_BYTES);

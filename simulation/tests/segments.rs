@@ -10,17 +10,19 @@
 
 use std::process::ExitCode;
 
-use cuda_sim::{Buffer, Schedule, Simulator};
+use cuda_sim::{Schedule, Simulator};
 use kernels_gpu::element::{bf16, f16};
+use kernels_gpu::entry::segments::PARTITION;
 use kernels_gpu::entry::{Segments, SinglePass};
 use kernels_gpu::op::{ArgMax, ArgMin, Max, MeanVariance, Min, Product, Sum, SumSquares, SumWide};
-use kernels_gpu::segments::{Layout, Shape, THREADS, combine};
+use kernels_gpu::segments::combine;
 use kernels_gpu::tile::items_of_tile;
 use kernels_sim::Data;
-use kernels_sim::data::{DrawnItems, rough};
+use kernels_sim::data::DrawnItems;
 use kernels_sim::kernels::{Histogram, Horner, Parity, Point, Spread, Volume};
-use kernels_sim::launch::{Array, launch};
-use kernels_sim::segments::{Drawn, Input, KINDS, Kernels, Parts, reduce};
+use kernels_sim::segments::{
+    Drawn, Input, KINDS, Kernels, Parts, Wrong, combines, partitions, reduce,
+};
 use kernels_sim::share::Share;
 use kernels_sim::trials::{count_case, rounds, run, simulators};
 use libtest_mimic::{Failed, Trial};
@@ -33,15 +35,39 @@ fn main() -> ExitCode {
 }
 
 fn trials(seed: u64) -> Vec<Trial> {
+    let large = |name: &str, check: fn(u64, &dyn Fn() -> Simulator) -> Result<(), Wrong>| {
+        Trial::test(name, move || {
+            let simulator = || {
+                Simulator::new()
+                    .check_all()
+                    .schedule(Schedule::Random(seed))
+            };
+            check(seed, &simulator).map_err(|wrong| format!("{wrong} (seed {seed})").into())
+        })
+    };
     let mut trials = vec![
-        Trial::test("huge segments", move || {
+        large("huge segments", |seed, simulator| {
             let random = &mut StdRng::seed_from_u64(seed);
             let tiles = random.random_range(combine::RUN + 1..3 * combine::RUN);
-            huge_segments(random.random_range(1..3), tiles, seed)
+            combines(
+                &<Sum as Segments<f32>>::ENTRIES[1],
+                (random.random_range(1..4), tiles),
+                seed,
+                simulator,
+            )
         }),
         // More runs than a warp combines at once, which are as many as 32 groups of an eighth of a run.
-        Trial::test("a segment of runs of runs", move || {
-            huge_segments(1, 4 * combine::RUN * combine::RUN + 1, seed)
+        large("a segment of runs of runs", |seed, simulator| {
+            let tiles = 4 * combine::RUN * combine::RUN + 1;
+            combines(
+                &<Sum as Segments<f32>>::ENTRIES[1],
+                (1, tiles),
+                seed,
+                simulator,
+            )
+        }),
+        large("many windows", |seed, simulator| {
+            partitions(&PARTITION.entries[0], seed, simulator)
         }),
     ];
     macro_rules! add {
@@ -230,63 +256,4 @@ fn in_batches<I: DrawnItems, O: Segments<I>>(op: O, seed: u64) -> Result<usize, 
         }
     }
     Ok(count)
-}
-
-/// Combines random partials of `count` segments of so many tiles, which are too many for a test of the other kernels.
-fn huge_segments(count: usize, tiles: usize, seed: u64) -> Result<(), Failed> {
-    let random = &mut StdRng::seed_from_u64(seed);
-    let tile = items_of_tile::<f32>();
-    let row = tiles * tile - random.random_range(0..tile);
-    let layout = Layout::of::<f32>(row * count, count);
-    let mut partials = vec![0f32; layout.partials()];
-    let mut wanted = vec![];
-    for segment in 0..count {
-        let cell = (segment * row + segment) / tile;
-        let mut level: Vec<f32> = (0..tiles).map(|_| rough(random)).collect();
-        partials[cell] = level[0];
-        let others = layout.cells + cell + 1;
-        partials[others..][..tiles - 1].copy_from_slice(&level[1..]);
-        while level.len() > 1 {
-            level = level
-                .chunks(2)
-                .map(|pair| {
-                    pair.iter()
-                        .copied()
-                        .reduce(|a, b| a + b)
-                        .unwrap_or_default()
-                })
-                .collect();
-        }
-        wanted.push(level[0].to_bits());
-    }
-    let partials = Buffer::from(&partials);
-    let output: Buffer<f32> = Buffer::uninitialised(count);
-    let work: Buffer<u64> = Buffer::uninitialised(layout.words());
-    let counts: Buffer<u32> = Buffer::from(&vec![0; layout.counters()]);
-    let (narrow, wide): (Buffer<u32>, Buffer<u64>) = (Buffer::from(&[]), Buffer::from(&[]));
-    let shape = Shape::new::<f32>(row * count, count, row, false);
-    let arrays = [
-        Array::new("shape", &raw const shape, 1),
-        Array::new("narrow", narrow.as_ptr(), 0),
-        Array::new("wide", wide.as_ptr(), 0),
-        Array::new("output", output.as_ptr(), count),
-        Array::new("partials", partials.as_ptr(), layout.partials()),
-        Array::new("work", work.as_ptr(), layout.words()),
-        Array::new("counts", counts.as_ptr(), counts.len()),
-    ];
-    let simulator = Simulator::new()
-        .check_all()
-        .schedule(Schedule::Random(seed));
-    let entry = &<Sum as Segments<f32>>::ENTRIES[1];
-    // SAFETY: the arrays exist, and have the lengths of the layout.
-    unsafe { launch(entry, simulator.grid(3).block(THREADS), Sum, &arrays) }
-        .map_err(|failure| format!("{failure} (seed {seed})"))?;
-    if counts.to_vec().iter().any(|count| *count != 0) {
-        return Err(format!("a counter is not 0 again (seed {seed})").into());
-    }
-    let got: Vec<u32> = output.to_vec().iter().map(|sum| sum.to_bits()).collect();
-    match got == wanted {
-        true => Ok(()),
-        false => Err(format!("{got:?} instead of {wanted:?} (seed {seed})").into()),
-    }
 }

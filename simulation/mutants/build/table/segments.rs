@@ -57,14 +57,14 @@ pub const PARTITION: Source = Source {
         mutant(
             "start_without_number",
             "counts only the items before a start, not the segments",
-            "let is_before = offsets.get(probe).wrapping_add(probe) < begin;",
-            "let is_before = offsets.get(probe) < begin;",
+            "offsets.get(segment).wrapping_add(segment) < begin;",
+            "offsets.get(segment) < begin;",
         ),
         mutant(
             "edge_belongs_to_both",
             "a segment that starts at an edge belongs to the window before",
-            "wrapping_add(probe) < begin;",
-            "wrapping_add(probe) <= begin;",
+            "wrapping_add(segment) < begin;",
+            "wrapping_add(segment) <= begin;",
         ),
         mutant(
             "no_last_edge",
@@ -441,8 +441,8 @@ pub const COMBINE: Source = Source {
         mutant(
             "nobody_for_small",
             "the result of a segment of a few tiles is not stored",
-            "if is_small && long.tiles > 0 {",
-            "if is_small && long.tiles > 2 {",
+            "if 0 < tiles && tiles <= OF_LANE {",
+            "if 2 < tiles && tiles <= OF_LANE {",
         ),
         mutant(
             "adjacent_rows",
@@ -469,8 +469,8 @@ pub const COMBINE: Source = Source {
         mutant(
             "runs_behind_all",
             "counts a run from the first one of 32 segments, not of its own",
-            "let first = (run - of_earlier) as usize * RUN;",
-            "let first = run as usize * RUN;",
+            "cell, tiles, run - of_earlier)",
+            "cell, tiles, run)",
         ),
     ],
 };

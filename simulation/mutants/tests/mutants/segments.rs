@@ -2,9 +2,10 @@
 
 use kernels_gpu::entry::{Entry, SinglePass};
 use kernels_gpu::op::{ArgMax, Sum};
+use kernels_gpu::segments::combine;
 use kernels_sim::data::DrawnItems;
 use kernels_sim::kernels::Horner;
-use kernels_sim::segments::{Drawn, KINDS, Kernels, Wrong, reduce};
+use kernels_sim::segments::{Drawn, KINDS, Kernels, Wrong, combines, partitions, reduce};
 
 use crate::attempt::{Attempt, Mode};
 
@@ -27,7 +28,9 @@ pub fn search(entries: &[Entry], mode: Mode) -> Attempt {
             .map(|kernels| reduces::<u32, _>(&kernels, Horner { x: 31 }, mode, case));
         let arg_max =
             kernels("arg_max_f32").map(|kernels| reduces::<f32, _>(&kernels, ArgMax, mode, case));
-        let attempts = [sum, horner, arg_max];
+        let large = kernels("sum_f32").filter(|_| case % KINDS == 0);
+        let large = large.map(|kernels| larges(&kernels, mode, case));
+        let attempts = [sum, horner, arg_max, large];
         assert!(
             attempts.iter().any(Option::is_some),
             "the kernels are complete"
@@ -39,6 +42,24 @@ pub fn search(entries: &[Entry], mode: Mode) -> Attempt {
         }
     }
     Attempt::Fine
+}
+
+/// Launches the kernels before and behind the one of the windows for large arrays.
+fn larges(kernels: &Kernels, mode: Mode, case: u64) -> Attempt {
+    let schedules = mode.schedules();
+    let schedule = schedules[(case / KINDS) as usize % schedules.len()];
+    let simulator = || mode.simulator(schedule);
+    let huge = (2, combine::RUN + 1 + case as usize);
+    let launched = partitions(&kernels.partition, case, &simulator)
+        .and_then(|()| combines(&kernels.combine, huge, case, &simulator));
+    let launch = format!("large arrays, case {case}, {schedule:?}");
+    match launched {
+        Ok(()) => Attempt::Fine,
+        Err(Wrong::Findings(kernel, failure)) => {
+            mode.failed(&format!("{kernel}: {launch}"), &failure)
+        }
+        Err(wrong) => Attempt::wrong(format!("{launch}\n{wrong}")),
+    }
 }
 
 /// Launches one case.

@@ -1,0 +1,137 @@
+//! What only large arrays have, without their items: segments of several runs of tiles, and many windows.
+
+use cuda_sim::{Buffer, Simulator};
+use kernels_gpu::entry::Entry;
+use kernels_gpu::op::Sum;
+use kernels_gpu::segments::{Layout, Shape, THREADS, Work, window_of};
+use kernels_gpu::tile::items_of_tile;
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+
+use super::Wrong;
+use crate::data::rough;
+use crate::launch::{Array, launch};
+
+/// Whether the entry combines random partials of `count` rows of so many tiles. It is the one for sums of `f32`.
+///
+/// # Errors
+///
+/// What is wrong.
+pub fn combines(
+    entry: &Entry,
+    (count, tiles): (usize, usize),
+    seed: u64,
+    simulator: &dyn Fn() -> Simulator,
+) -> Result<(), Wrong> {
+    let random = &mut StdRng::seed_from_u64(seed);
+    let tile = items_of_tile::<f32>();
+    let row = tiles * tile - random.random_range(0..tile);
+    let layout = Layout::of::<f32>(row * count, count);
+    let mut partials = vec![0f32; layout.partials()];
+    let mut wanted = vec![];
+    for segment in 0..count {
+        let cell = (segment * row + segment) / tile;
+        let mut level: Vec<f32> = (0..tiles).map(|_| rough(random)).collect();
+        partials[cell] = level[0];
+        let others = layout.cells + cell + 1;
+        partials[others..][..tiles - 1].copy_from_slice(&level[1..]);
+        while level.len() > 1 {
+            let pairs = level.chunks(2);
+            level = pairs
+                .map(|pair| {
+                    pair.iter()
+                        .copied()
+                        .reduce(|a, b| a + b)
+                        .unwrap_or_default()
+                })
+                .collect();
+        }
+        wanted.push(level[0].to_bits());
+    }
+    let partials = Buffer::from(&partials);
+    let output: Buffer<f32> = Buffer::uninitialised(count);
+    let work: Buffer<u64> = Buffer::uninitialised(layout.words());
+    let counts: Buffer<u32> = Buffer::from(&vec![0; layout.counters()]);
+    let (narrow, wide): (Buffer<u32>, Buffer<u64>) = (Buffer::from(&[]), Buffer::from(&[]));
+    let shape = Shape::new::<f32>(row * count, count, row, false);
+    let arrays = [
+        Array::new("shape", &raw const shape, 1),
+        Array::new("narrow", narrow.as_ptr(), 0),
+        Array::new("wide", wide.as_ptr(), 0),
+        Array::new("output", output.as_ptr(), count),
+        Array::new("partials", partials.as_ptr(), layout.partials()),
+        Array::new("work", work.as_ptr(), layout.words()),
+        Array::new("counts", counts.as_ptr(), counts.len()),
+    ];
+    // SAFETY: the arrays exist, and have the lengths of the layout.
+    unsafe { launch(entry, simulator().grid(3).block(THREADS), Sum, &arrays) }
+        .map_err(|failure| Wrong::Findings(entry.name, failure))?;
+    if counts.to_vec().iter().any(|count| *count != 0) {
+        return Err(Wrong::Results("a counter is not 0 again".into()));
+    }
+    let got: Vec<u32> = output.to_vec().iter().map(|sum| sum.to_bits()).collect();
+    match got == wanted {
+        true => Ok(()),
+        false => Err(Wrong::Results(format!("{got:?} instead of {wanted:?}"))),
+    }
+}
+
+/// Whether `segments_partition` finds the edges of more windows than a block has threads, and empties all cells.
+///
+/// # Errors
+///
+/// What is wrong.
+pub fn partitions(
+    entry: &Entry,
+    seed: u64,
+    simulator: &dyn Fn() -> Simulator,
+) -> Result<(), Wrong> {
+    let random = &mut StdRng::seed_from_u64(seed);
+    let longest = 4 * window_of::<f32>() as u32;
+    let mut offsets = vec![0];
+    while offsets.len() < 200 {
+        offsets.push(offsets[offsets.len() - 1] + random.random_range(0..longest));
+    }
+    let (segments, n) = (offsets.len() - 1, offsets[offsets.len() - 1] as usize);
+    let layout = Layout::of::<f32>(n, segments);
+    let mut work: Buffer<u64> = Buffer::uninitialised(layout.words());
+    work.write_from(0, &[Work::NONE; Work::BAD_BEFORE + 1]);
+    let counts: Buffer<u32> = Buffer::from(&vec![0; layout.counters()]);
+    let (narrow, wide): (Buffer<u32>, Buffer<u64>) = (Buffer::from(&offsets), Buffer::from(&[]));
+    let shape = Shape::new::<f32>(n, segments, 0, false);
+    let arrays = [
+        Array::new("shape", &raw const shape, 1),
+        Array::new("narrow", narrow.as_ptr(), narrow.len()),
+        Array::new("wide", wide.as_ptr(), 0),
+        Array::new("work", work.as_ptr(), layout.words()),
+        Array::new("counts", counts.as_ptr(), counts.len()),
+    ];
+    let blocks = (layout.windows + 1).div_ceil(THREADS as usize) as u32;
+    // SAFETY: the arrays exist, and have the lengths of the layout; there is a thread for each edge of a window.
+    unsafe { launch(entry, simulator().grid(blocks).block(THREADS), (), &arrays) }
+        .map_err(|failure| Wrong::Findings(entry.name, failure))?;
+    // Behind the cells are the numbers of their segments, and the huge ones.
+    let first = layout.words() - 2 * layout.cells - (layout.counters() - 1);
+    let edges = 3 * (layout.windows + 1);
+    // SAFETY: the buffer has that many words; the kernel writes those of the edges and of the cells.
+    let word = |at: usize| unsafe { work.as_ptr().add(at).read() };
+    for window in 0..=layout.windows {
+        let at = first - edges + 3 * window;
+        let begin = window * window_of::<f32>();
+        let is_before = |segment: &usize| offsets[*segment] as usize + segment < begin;
+        let own = match window == layout.windows {
+            true => segments,
+            false => (0..segments).take_while(is_before).count(),
+        };
+        let got = (word(at), word(at + 2));
+        if got != (own as u64, u64::from(offsets[own])) {
+            return Err(Wrong::Results(format!(
+                "window {window} begins with {got:?}, not segment {own}"
+            )));
+        }
+    }
+    match (0..layout.cells).find(|cell| word(first + cell) != 0) {
+        None => Ok(()),
+        Some(cell) => Err(Wrong::Results(format!("cell {cell} is not empty"))),
+    }
+}
