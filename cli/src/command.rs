@@ -16,7 +16,7 @@ use crate::ranks::Share;
 use crate::reading::Reading;
 use crate::source::{DefaultFormat, Stdin};
 use crate::sources::Sources;
-use crate::{by_key, count_by_key, dot, group_by, manual, parts, ranks, reduce};
+use crate::{by_key, count_by_key, dot, group_by, manual, parts, print_message, ranks, reduce};
 
 /// A result with its statistics.
 pub struct Done {
@@ -167,7 +167,7 @@ fn print(
 
 impl<'a> Session<'a> {
     fn message(&mut self, text: &str) {
-        let _ = writeln!(self.stderr, "warpfold: {text}");
+        print_message(self.stderr, text);
     }
 
     /// The number of this rank.

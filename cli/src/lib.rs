@@ -70,11 +70,53 @@ pub fn run(
     match command::run(&cli, stdin, stdout, stderr) {
         Ok(()) => 0,
         Err(failure) => {
-            // A failure of stderr cannot be reported anywhere.
             if !ranks::is_told(&failure) {
-                let _ = writeln!(stderr, "warpfold: {failure}");
+                print_message(stderr, &failure.to_string());
             }
             failure.exit_code()
         }
+    }
+}
+
+/// Prints a message in one piece: pieces of several ranks, whose launcher prints them, would mix within a line.
+fn print_message(stderr: &mut (impl Write + ?Sized), text: &str) {
+    // A failure of stderr cannot be reported anywhere.
+    let _ = stderr.write_all(format!("warpfold: {text}\n").as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Keeps each piece that is written to it.
+    struct Pieces(Vec<String>);
+
+    impl Write for Pieces {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.push(String::from_utf8_lossy(bytes).into_owned());
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_failure_is_printed_in_one_piece() {
+        let words = ["warpfold", "sum", "no such file.npy", "--device", "cpu"];
+        let (mut stdout, mut stderr) = (vec![], Pieces(vec![]));
+        let code = run(
+            words.map(OsString::from),
+            &mut io::empty(),
+            &mut stdout,
+            &mut stderr,
+        );
+        let [line] = &stderr.0[..] else {
+            panic!("{:?}", stderr.0);
+        };
+        let start = "warpfold: no such file.npy: No such file";
+        assert!(line.starts_with(start) && line.ends_with('\n'), "{line:?}");
+        assert_eq!((code, &stdout[..]), (1, &[][..]));
     }
 }
