@@ -78,8 +78,8 @@ keys! {
 /// The most items of a call, whose indices have 32 bits.
 const MOST_ITEMS: usize = u32::MAX as usize;
 
-/// The slots of the first table, if there are not far fewer items: for up to 2^20 groups, in the L2 cache.
-const SLOTS: usize = 1 << 21;
+/// The slots of the first table, if there are not far fewer items: for up to 2^21 groups, in the L2 cache.
+const SLOTS: usize = 1 << 22;
 
 /// The groups of an array of keys: all items with the same key, made by [`Device::group`].
 ///

@@ -153,8 +153,8 @@ impl<K: GroupKey> Table<K> {
     /// The slot where the search for a key with this hash begins.
     #[inline(always)]
     fn first(self, hash: u64) -> usize {
-        // The highest bits, as many as a slot's index has.
-        (hash >> (self.slots().leading_zeros() + 1)) as usize
+        // The highest bits, as many as a slot's index has: 1 to 31.
+        (((hash >> 32) as u32) >> (self.slots().leading_zeros() - 31)) as usize
     }
 
     /// The slot behind `slot`, or the first one behind the last.

@@ -10,6 +10,7 @@ use std::process::ExitCode;
 
 use kernels_gpu::element::Element;
 use kernels_gpu::entry::Segments;
+use kernels_gpu::groups::insert::items_of_tile;
 use kernels_gpu::groups::sort::pairs_of_tile;
 use kernels_gpu::groups::{GroupKey, NONE, RADIX};
 use kernels_gpu::op::{Max, Min, Op, Sum};
@@ -46,6 +47,7 @@ fn trials(seed: u64) -> Vec<Trial> {
         Trial::test("a table that grows several times", move || growth(seed)),
         Trial::test("a table that becomes full", move || full(seed)),
         Trial::test("keys with one hash", move || one_hash(seed)),
+        Trial::test("a block that does without bins", move || without_bins(seed)),
         Trial::test("sort of u32", move || sort::<u32>(seed)),
         Trial::test("sort of u64", move || sort::<u64>(seed)),
         Trial::test("more tiles than a thread scans at once", move || {
@@ -103,6 +105,29 @@ fn combine<K: Drawn, T: Value, O: Segments<T> + Op<T, Acc = T>>(
         }
         Ok(())
     })
+}
+
+/// Eight tiles for a block, in which hardly a key occurs twice before the last ones.
+fn without_bins(seed: u64) -> Result<(), Failed> {
+    let random = &mut StdRng::seed_from_u64(seed);
+    let n = 8 * items_of_tile::<u32>() as u32;
+    let key = |i: u32| match i < n / 4 * 3 {
+        true => i.wrapping_mul(0x9E37_79B1),
+        false => i % 50,
+    };
+    let keys: Vec<u32> = (0..n).map(key).collect();
+    let values: Vec<f32> = keys.iter().map(|_| f32::drawn(random)).collect();
+    for (schedule, launches) in launches(random, seed) {
+        let launches = Launches {
+            blocks: 1,
+            slots: 1 << 16,
+            ..launches
+        };
+        launches
+            .check_values(Sum, &keys, &values)
+            .map_err(|wrong| format!("{wrong} ({schedule})"))?;
+    }
+    Ok(())
 }
 
 /// From two slots on, with tiles that blocks must leave.

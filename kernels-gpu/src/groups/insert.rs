@@ -8,7 +8,8 @@
 //! Atomics on one cell of global memory are executed one after another. So a block has bins in shared memory. The
 //! first key of the block that selects a bin owns it for the whole launch; frequent keys are likely to be first. Values of
 //! these keys are combined in shared memory, in one of several copies that the lane selects, and the block combines its
-//! bins into the cells at the end. If many keys of a row of 32 items are equal, the warp combines their values first.
+//! bins into the cells at the end. If few keys of its first tiles own a bin, the block does without bins from then on. If
+//! many keys of a row of 32 items are equal, the warp combines their values first.
 //!
 //! | keys | why they are combined fast |
 //! |---|---|
@@ -77,9 +78,16 @@ pub const fn values_of_bins<T>() -> usize {
 }
 
 /// The words that the threads of a block share.
-pub const WORDS: usize = 2;
+pub const WORDS: usize = 3;
 const NUMBER: u32 = 0;
 const CLAIMS: u32 = 1;
+const BINNED: u32 = 2;
+
+/// After this number of tiles, a block decides whether it goes on to use its bins.
+const TRIED: u32 = 4;
+
+/// It does if at least one of this number of keys already owned a bin.
+const SELDOM: u32 = 8;
 
 /// What becomes of the values.
 pub trait Sink: Copy {
@@ -311,8 +319,11 @@ pub unsafe fn insert<K: GroupKey, S: Sink, const ROWS: usize>(
     let mut taken = (0, 0);
     if tid == 0 {
         words.set(CLAIMS, 0);
+        words.set(BINNED, 0);
         taken = work.take();
     }
+    // Whether keys select bins, and the number of tiles so far.
+    let (mut has_bins, mut tried) = (true, 0);
     loop {
         if tid == 0 {
             let (number, is_full) = taken;
@@ -329,6 +340,10 @@ pub unsafe fn insert<K: GroupKey, S: Sink, const ROWS: usize>(
         if tile == NONE {
             break;
         }
+        if tried == TRIED {
+            has_bins = words.get(BINNED) * SELDOM >= TRIED * of_tile as u32;
+        }
+        tried += 1;
         if tid == 0 {
             taken = work.take();
         }
@@ -351,7 +366,12 @@ pub unsafe fn insert<K: GroupKey, S: Sink, const ROWS: usize>(
         }
         compiler_barrier();
         // SAFETY: all threads of the block arrive, with the keys of one tile.
-        let found = unsafe { find::<K, ROWS>(own, table, work, owners) };
+        let found = unsafe { find::<K, ROWS>(own, table, work, owners, has_bins) };
+        let places = found.places;
+        let met = places.in_bin & !places.is_new;
+        if tried <= TRIED && met > 0 {
+            words.fetch_add(BINNED, met.count_ones());
+        }
         if found.claimed > 0 {
             words.fetch_add(CLAIMS, found.claimed);
         }
@@ -375,23 +395,23 @@ pub unsafe fn insert<K: GroupKey, S: Sink, const ROWS: usize>(
         if is_lost {
             // A key without a slot owns no bin.
             unrolled!(|r < ROWS| if found.unplaced >> r & 1 != 0 {
-                let bin = bin_of(own[r]) ^ (found.is_other >> r & 1);
+                let bin = bin_of(own[r]) ^ (places.is_other >> r & 1);
                 owners.set(bin, K::EMPTY);
             });
             break;
         }
         unrolled!(|r < ROWS| {
             let mut value = values[r];
-            if found.has_peers >> r & 1 != 0 {
-                let is_peer = found.is_idle >> r & 1 != 0 || tid % WARP_SIZE == 0;
+            if places.has_peers >> r & 1 != 0 {
+                let is_peer = places.is_idle >> r & 1 != 0 || tid % WARP_SIZE == 0;
                 let of_peer = if is_peer { value } else { sink.identity() };
                 // SAFETY: all lanes of the warp have the same bit.
                 let all = unsafe { sink.of_warp(of_peer) };
                 value = if is_peer { all } else { value };
             }
-            if found.is_idle >> r & 1 == 0 {
-                if found.in_bin >> r & 1 != 0 {
-                    let bin = bin_of(own[r]) ^ (found.is_other >> r & 1);
+            if places.is_idle >> r & 1 == 0 {
+                if places.in_bin >> r & 1 != 0 {
+                    let bin = bin_of(own[r]) ^ (places.is_other >> r & 1);
                     sink.into_bin(bin, value);
                 } else {
                     sink.into_cell(found.slots[r] as usize, value);
@@ -404,16 +424,10 @@ pub unsafe fn insert<K: GroupKey, S: Sink, const ROWS: usize>(
     flush(table, sink, owners);
 }
 
-/// Where the values of a thread belong. The masks have a bit for each row.
+/// Where the values of a thread belong.
 struct Found<const ROWS: usize> {
-    /// Several lanes of the warp have the key of its first lane, which combines their values.
-    has_peers: u32,
-    /// This lane combines nothing.
-    is_idle: u32,
-    /// The place is a bin, not a cell.
-    in_bin: u32,
-    /// It is the neighbour of the first bin.
-    is_other: u32,
+    /// The rows that have a place in a bin, or none.
+    places: Places,
     /// The slot of each key that was searched.
     slots: [u32; ROWS],
     /// The number of slots that this thread has claimed.
@@ -424,11 +438,26 @@ struct Found<const ROWS: usize> {
     unplaced: u32,
 }
 
+/// Masks with a bit for each row.
+#[derive(Clone, Copy)]
+struct Places {
+    /// Several lanes of the warp have the key of its first lane, which combines their values.
+    has_peers: u32,
+    /// This lane combines nothing.
+    is_idle: u32,
+    /// The place is a bin, not a cell.
+    in_bin: u32,
+    /// It is the neighbour of the first bin.
+    is_other: u32,
+    /// The key has come to own its bin, and must have a slot for its value in the end.
+    is_new: u32,
+}
+
 /// Finds the place of each key of a tile, in a bin or in the table.
 ///
 /// # Safety
 ///
-/// All threads of the block arrive here, after a barrier behind the stores to the bins.
+/// All threads of the block arrive here with the same `has_bins`, after a barrier behind the stores to the bins.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 unsafe fn find<K: GroupKey, const ROWS: usize>(
@@ -436,63 +465,36 @@ unsafe fn find<K: GroupKey, const ROWS: usize>(
     table: Table<K>,
     work: Work,
     owners: Shared<K>,
+    has_bins: bool,
 ) -> Found<ROWS> {
-    let lane = thread_idx_x() % WARP_SIZE;
-    let (mut has_peers, mut is_idle, mut in_bin, mut is_other) = (0u32, 0u32, 0u32, 0u32);
-    unrolled!(|r < ROWS| {
-        // SAFETY: all lanes of the warp arrive, here and below.
-        let of_first = unsafe { own[r].shuffle(FULL_MASK, Shuffle::Idx(0)) };
-        let is_peer = own[r] == of_first;
-        // SAFETY: as above.
-        let peers = unsafe { warp_vote_ballot(FULL_MASK, is_peer) };
-        if peers.count_ones() >= MANY {
-            has_peers |= 1 << r;
-            if is_peer && lane != 0 {
-                is_idle |= 1 << r;
-            }
-        }
-    });
-    // A bit for each row whose key has come to own its bin, and must have a slot for its value in the end.
-    let mut is_new = 0u32;
-    unrolled!(|r < ROWS| {
-        let key = own[r];
-        if is_idle >> r & 1 == 0 && key != K::EMPTY {
-            let bin = bin_of(key);
-            let (one, other) = (K::owner(owners, bin), K::owner(owners, bin ^ 1));
-            if one == key {
-                in_bin |= 1 << r;
-            } else if other == key {
-                in_bin |= 1 << r;
-                is_other |= 1 << r;
-            } else if one == K::EMPTY || other == K::EMPTY {
-                let neighbour = u32::from(one != K::EMPTY);
-                let before = key.own(owners, bin ^ neighbour);
-                if before == K::EMPTY || before == key {
-                    in_bin |= 1 << r;
-                    is_other |= neighbour << r;
-                }
-                if before == K::EMPTY {
-                    is_new |= 1 << r;
-                }
-            }
-        }
-    });
+    // SAFETY: the caller's contract.
+    let mut places = unsafe { find_peers(own) };
+    if has_bins {
+        find_bins(own, owners, &mut places);
+    }
     let (mut slots, mut words) = ([NONE; ROWS], [K::EMPTY; ROWS]);
-    let mut searched = 0u32;
+    let skipped = places.is_idle | places.in_bin & !places.is_new;
     unrolled!(|r < ROWS| {
-        if (is_idle | in_bin & !is_new) >> r & 1 == 0 {
-            if own[r] == K::EMPTY {
-                slots[r] = table.slots() as u32;
-                if work.state.get_atomic(State::HAS_EMPTY) == 0 {
-                    work.state.set_atomic(State::HAS_EMPTY, 1);
-                }
-            } else {
-                searched |= 1 << r;
-                slots[r] = table.first(own[r].hash()) as u32;
-                words[r] = K::get(table.words, slots[r] as usize);
-            }
+        slots[r] = table.first(own[r].hash()) as u32;
+        if skipped >> r & 1 == 0 {
+            words[r] = K::get(table.words, slots[r] as usize);
         }
     });
+    compiler_barrier();
+    let mut searched = 0u32;
+    unrolled!(|r < ROWS| if words[r] != own[r] {
+        searched |= 1 << r;
+    });
+    searched &= !skipped;
+    unrolled!(
+        |r < ROWS| if own[r] == K::EMPTY && skipped >> r & 1 == 0 {
+            searched &= !(1 << r);
+            slots[r] = table.slots() as u32;
+            if work.state.get_atomic(State::HAS_EMPTY) == 0 {
+                work.state.set_atomic(State::HAS_EMPTY, 1);
+            }
+        }
+    );
     // The searches of all rows are in flight together.
     let (mut claimed, mut probes) = (0, 0);
     while searched != 0 && probes < work.most_probes {
@@ -521,15 +523,79 @@ unsafe fn find<K: GroupKey, const ROWS: usize>(
         probes += 1;
     }
     Found {
-        has_peers,
-        is_idle,
-        in_bin,
-        is_other,
+        places,
         slots,
         claimed,
         is_lost: searched != 0,
-        unplaced: searched & is_new,
+        unplaced: searched & places.is_new,
     }
+}
+
+/// Finds the rows in which many lanes of a warp have the key of its first lane.
+///
+/// # Safety
+///
+/// All lanes of the warp arrive here.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+unsafe fn find_peers<K: GroupKey, const ROWS: usize>(own: [K; ROWS]) -> Places {
+    let lane = thread_idx_x() % WARP_SIZE;
+    let (mut has_peers, mut is_idle) = (0u32, 0u32);
+    unrolled!(|r < ROWS| {
+        // SAFETY: all lanes of the warp arrive, here and below.
+        let of_first = unsafe { own[r].shuffle(FULL_MASK, Shuffle::Idx(0)) };
+        let is_peer = own[r] == of_first;
+        // SAFETY: as above.
+        let peers = unsafe { warp_vote_ballot(FULL_MASK, is_peer) };
+        if peers.count_ones() >= MANY {
+            has_peers |= 1 << r;
+            if is_peer && lane != 0 {
+                is_idle |= 1 << r;
+            }
+        }
+    });
+    Places {
+        has_peers,
+        is_idle,
+        in_bin: 0,
+        is_other: 0,
+        is_new: 0,
+    }
+}
+
+/// Finds the bins of the keys that own one, or come to own one.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+fn find_bins<K: GroupKey, const ROWS: usize>(
+    own: [K; ROWS],
+    owners: Shared<K>,
+    places: &mut Places,
+) {
+    let (mut in_bin, mut is_other, mut is_new) = (0u32, 0u32, 0u32);
+    unrolled!(|r < ROWS| {
+        let key = own[r];
+        if places.is_idle >> r & 1 == 0 && key != K::EMPTY {
+            let bin = bin_of(key);
+            let (one, other) = (K::owner(owners, bin), K::owner(owners, bin ^ 1));
+            if one == key {
+                in_bin |= 1 << r;
+            } else if other == key {
+                in_bin |= 1 << r;
+                is_other |= 1 << r;
+            } else if one == K::EMPTY || other == K::EMPTY {
+                let neighbour = u32::from(one != K::EMPTY);
+                let before = key.own(owners, bin ^ neighbour);
+                if before == K::EMPTY || before == key {
+                    in_bin |= 1 << r;
+                    is_other |= neighbour << r;
+                }
+                if before == K::EMPTY {
+                    is_new |= 1 << r;
+                }
+            }
+        }
+    });
+    (places.in_bin, places.is_other, places.is_new) = (in_bin, is_other, is_new);
 }
 
 /// The bins that each thread combines into cells, whose searches are in flight together.

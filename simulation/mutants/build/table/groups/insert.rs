@@ -91,14 +91,13 @@ pub const SOURCE: Source = Source {
         mutant(
             "key_of_empty_bins_has_one",
             "the key that looks like an empty bin is in a bin that no key owns",
-            "if is_idle >> r & 1 == 0 && key != K::EMPTY {",
-            "if is_idle >> r & 1 == 0 {",
+            "if places.is_idle >> r & 1 == 0 && key != K::EMPTY {",
+            "if places.is_idle >> r & 1 == 0 {",
         ),
         mutant(
             "key_of_empty_slots_forgotten",
             "the host does not learn that the key of empty slots occurs",
-            "                    work.state.set_atomic(State::HAS_EMPTY, 1);
-",
+            "work.state.set_atomic(State::HAS_EMPTY, 1);",
             "",
         ),
         mutant(
@@ -138,8 +137,8 @@ pub const SOURCE: Source = Source {
         mutant(
             "new_key_without_a_slot",
             "a key that comes to own a bin is not put into the table",
-            "if (is_idle | in_bin & !is_new) >> r & 1 == 0 {",
-            "if (is_idle | in_bin) >> r & 1 == 0 {",
+            "let skipped = places.is_idle | places.in_bin & !places.is_new;",
+            "let skipped = places.is_idle | places.in_bin;",
         ),
         mutant(
             "neighbour_forgotten",
