@@ -55,7 +55,19 @@ struct Record {
     rounds: usize,
     /// The median time of a gather of 1 KiB of each rank, in microseconds, for each engine.
     gather_us: Vec<(&'static str, usize, f64)>,
+    gathers: Vec<Gather>,
     rows: Vec<Row>,
+}
+
+/// The time of a gather after a rank has done something else, without the wait for the other ranks.
+#[derive(Serialize)]
+struct Gather {
+    engine: &'static str,
+    n: usize,
+    /// Behind a sum of the rank's part, in microseconds.
+    read_us: f64,
+    /// Behind a pause as long as this sum, in which the GPU does nothing.
+    pause_us: f64,
 }
 
 pub fn run(options: &ManyOptions) -> Result<()> {
@@ -110,16 +122,23 @@ type OnOne<'a> = dyn Fn(&Device, View<'_, f32>) -> Result<String, Error> + 'a;
 type OnAll<'a> = dyn Fn(View<'_, f32>) -> Result<String, Error> + 'a;
 
 /// What a rank has measured.
-type Done = (Vec<Row>, (&'static str, usize, f64));
+struct Done {
+    rows: Vec<Row>,
+    gathers: Vec<Gather>,
+    gather_us: (&'static str, usize, f64),
+}
 
 fn report(first: &Distributed, done: Vec<Done>, options: &ManyOptions) -> Result<()> {
-    let (rows, gathers): (Vec<_>, Vec<_>) = done.into_iter().unzip();
+    let gather_us = done.iter().map(|done| done.gather_us).collect();
+    let (rows, gathers): (Vec<_>, Vec<_>) =
+        (done.into_iter().map(|done| (done.rows, done.gathers))).unzip();
     let record = Record {
         started: Started::now()?,
         device: first.device().name().into(),
         nccl: Nccl::version().ok(),
         rounds: ROUNDS,
-        gather_us: gathers,
+        gather_us,
+        gathers: gathers.into_iter().flatten().collect(),
         rows: rows.into_iter().flatten().collect(),
     };
     if let Some(file) = &options.json {
@@ -133,7 +152,7 @@ fn report(first: &Distributed, done: Vec<Done>, options: &ManyOptions) -> Result
 fn rank(all: &Distributed, engine: &'static str, options: &ManyOptions) -> Result<Done> {
     let checked = check(all)?;
     let gather_us = median(|| Ok(all.communicator().all_gather(&[1; GATHERED])?))?;
-    let mut rows = vec![];
+    let (mut rows, mut gathers) = (vec![], vec![]);
     if all.rank() == 0 {
         let (device, size) = (all.device(), all.size());
         print_line(&format!("{size} ranks, the first on {device}; {engine}"))?;
@@ -202,8 +221,70 @@ fn rank(all: &Distributed, engine: &'static str, options: &ManyOptions) -> Resul
             &|device, x| Ok(text(device.mean_variance(x)?)),
             &|x| Ok(text(all.mean_variance(x)?)),
         )?;
+        let gather = gathers_behind(all, engine, *n, x.part()?)?;
+        if all.rank() == 0 {
+            print_line(&format!(
+                "gather         {n:>12} behind a sum {:.1} us, behind a pause as long {:.1} us",
+                gather.read_us, gather.pause_us
+            ))?;
+        }
+        gathers.push(gather);
     }
-    Ok((rows, (engine, all.size(), gather_us)))
+    Ok(Done {
+        rows,
+        gathers,
+        gather_us: (engine, all.size(), gather_us),
+    })
+}
+
+/// Times a gather behind a sum of this rank's part, and behind a pause as long. The shortest time of all ranks is that of the
+/// rank that came last, and so had not to wait for another.
+fn gathers_behind(
+    all: &Distributed,
+    engine: &'static str,
+    n: usize,
+    part: View<'_, f32>,
+) -> Result<Gather> {
+    let sum = || -> Result<()> {
+        black_box(all.device().sum(part)?);
+        Ok(())
+    };
+    let start = Instant::now();
+    sum()?;
+    let own = start.elapsed().as_nanos() as u64;
+    let longest = each_rank(all, own)?.into_iter().max().unwrap_or(own);
+    let pause = || {
+        let start = Instant::now();
+        while (start.elapsed().as_nanos() as u64) < longest {
+            std::hint::spin_loop();
+        }
+        Ok(())
+    };
+    let time = |before: &dyn Fn() -> Result<()>| -> Result<f64> {
+        let mut times = vec![];
+        for _ in 0..ROUNDS {
+            before()?;
+            let start = Instant::now();
+            black_box(all.communicator().all_gather(&[1; GATHERED])?);
+            let own = start.elapsed().as_nanos() as u64;
+            times.push(each_rank(all, own)?.into_iter().min().unwrap_or(own));
+        }
+        times.sort_unstable();
+        Ok(times[ROUNDS / 2] as f64 / 1e3)
+    };
+    Ok(Gather {
+        engine,
+        n,
+        read_us: time(&sum)?,
+        pause_us: time(&pause)?,
+    })
+}
+
+/// The numbers of all ranks.
+fn each_rank(all: &Distributed, number: u64) -> Result<Vec<u64>> {
+    let bytes = all.communicator().all_gather(&number.to_le_bytes())?;
+    let numbers = bytes.as_chunks().0.iter();
+    Ok(numbers.map(|bytes| u64::from_le_bytes(*bytes)).collect())
 }
 
 /// The bits of the floats in the text are those of the result.

@@ -199,6 +199,31 @@ pub(crate) fn enqueue<I: Items, O: SinglePass<I>>(
     unsafe { launch.enqueue(queue, storage, result) }
 }
 
+/// Enqueues the reduction of an input that is not empty, with the stream's own storage, and returns; the kernel stores the
+/// result at `result`.
+///
+/// # Safety
+///
+/// `result` points to memory for an accumulator that kernels of this device can write. It stays allocated, and no other code
+/// uses it, until the stream has been waited for.
+pub(crate) unsafe fn enqueue_at<I: Items, O: SinglePass<I>>(
+    queue: &Queue,
+    views: I::Of<Views<'_>>,
+    n: usize,
+    op: O,
+    result: u64,
+) -> Result<(), Error> {
+    let launch = Launch::<I, O>::new(queue, views, n, op, GridOptions::default())?;
+    let mut workspace = queue.workspace();
+    let workspace = match &mut *workspace {
+        Some(workspace) => workspace,
+        empty => empty.insert(Workspace::new(queue)?),
+    };
+    queue.gpu().enter()?;
+    // SAFETY: the caller's contract.
+    unsafe { launch.enqueue(queue, &mut workspace.storage, result) }
+}
+
 /// A prepared single-pass reduction with its own temporary storage.
 pub(crate) struct Prepared<'a, I: Items, O: SinglePass<I>> {
     launch: Launch<'a, I, O>,

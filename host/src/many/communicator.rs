@@ -1,5 +1,6 @@
 //! What an engine does for ranks: it moves bytes between them.
 
+use super::nccl::Nccl;
 use crate::error::{Error, RanksError};
 
 /// Ranks that work together: each has a number from 0 to `size() - 1`, and they exchange bytes.
@@ -74,6 +75,12 @@ pub trait Communicator: Send + Sync {
     /// As [`all_gather`](Self::all_gather).
     fn barrier(&self) -> Result<(), Error> {
         self.all_gather(&[0]).map(drop)
+    }
+
+    /// NCCL, whose gathers can follow kernels without a wait of the host.
+    #[doc(hidden)]
+    fn nccl(&self) -> Option<&Nccl> {
+        None
     }
 }
 

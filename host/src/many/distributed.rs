@@ -10,7 +10,7 @@ use kernels_gpu::tile::items_of_tile;
 
 use super::communicator::Communicator;
 use super::layout::{self, Layout, join};
-use super::message::gather;
+use super::message::{fits, gather, gather_behind};
 use super::partials::{Share, accumulator};
 use crate::determinism::Determinism;
 use crate::device::Device;
@@ -19,6 +19,7 @@ use crate::error::{Error, RanksError};
 use crate::host;
 use crate::input::{self, Input, Items, Views};
 use crate::reduced_by::ReducedBy;
+use crate::single_pass;
 
 /// A rank with its device: its calls reduce an array that is spread over all ranks.
 ///
@@ -191,17 +192,13 @@ impl Distributed {
     ) -> Result<O::Output, Error> {
         self.call(|ranks, _| {
             let own = self.device.check_input::<I>(views, O::ENTRY);
-            let own = own.and_then(|n| {
-                let mut data = (n as u64).to_le_bytes().to_vec();
-                if n > 0 {
-                    let all = accumulator::<I, O>(&self.device, views, op, 0..n)?;
-                    data.extend_from_slice(host::bytes(&[all]));
-                }
-                Ok(data)
+            let own = own.map(|n| Own {
+                head: (n as u64).to_le_bytes().to_vec(),
+                parts: (n > 0).then_some(0..n).into_iter().collect(),
             });
             let mut combined = None;
             let mut start = 0u64;
-            for data in gather(ranks, O::ENTRY.name, own)? {
+            for data in self.gather_accumulators::<I, O>(ranks, views, op, own)? {
                 let (len, data) = number(&data);
                 if let [partial] = host::of_bytes::<O::Acc>(data)[..] {
                     let partial = op.offset(partial, start);
@@ -238,22 +235,15 @@ impl Distributed {
                 let items = last.items(rank);
                 n == Ok((items.end - items.start) as usize) && last.cuts_no_tile(tile)
             });
-            let own = n.clone().and_then(|n| {
-                let (start, total, partials) = match &last {
-                    Some(last) => {
-                        let partials = share(last).partials(op, None)?;
-                        (last.items(rank).start, last.total(), partials)
-                    }
+            let own = n.clone().map(|n| {
+                let (start, total, parts) = match &last {
+                    Some(last) => (last.items(rank).start, last.total(), share(last).subtrees()),
                     None => (0, u64::MAX, vec![]),
                 };
-                let mut data: Vec<u8> = vec![];
-                for number in [n as u64, start, total] {
-                    data.extend_from_slice(&number.to_le_bytes());
-                }
-                data.extend_from_slice(host::bytes(&partials));
-                Ok(data)
+                let head = [n as u64, start, total].map(u64::to_le_bytes).concat();
+                Own { head, parts }
             });
-            let gathered = gather(ranks, O::ENTRY.name, own)?;
+            let gathered = self.gather_accumulators::<I, O>(ranks, views, op, own)?;
             let mut lens = vec![];
             let mut assumed = vec![];
             let mut partials = vec![];
@@ -283,14 +273,62 @@ impl Distributed {
                 second = gather(ranks, &format!("tree of {}", O::ENTRY.name), own)?;
                 partials = second.iter().map(Vec::as_slice).collect();
             }
+            // Those of the first gather count indices from their first item.
+            let start = |node| {
+                if again {
+                    0
+                } else {
+                    share(layout).items(node).start
+                }
+            };
             let subtrees = partials.iter().enumerate().flat_map(|(rank, partials)| {
-                layout
-                    .nodes(rank, tile)
-                    .zip(host::of_bytes::<O::Acc>(partials))
+                let partials = host::of_bytes::<O::Acc>(partials).into_iter();
+                let nodes = layout.nodes(rank, tile).zip(partials);
+                nodes.map(|(node, partial)| (node, op.offset(partial, start(node))))
             });
             let all = join(subtrees, |a, b| op.combine(a, b));
             Ok(op.finish(all.expect("the array has items")))
         })
+    }
+
+    /// Gathers what each rank has, with the accumulators of its parts behind it.
+    ///
+    /// NCCL on the stream of the device gathers them behind the kernels that store them.
+    fn gather_accumulators<I: Items, O: SinglePass<I>>(
+        &self,
+        ranks: &dyn Communicator,
+        views: I::Of<Views<'_>>,
+        op: O,
+        own: Result<Own, Error>,
+    ) -> Result<Vec<Vec<u8>>, Error> {
+        const { assert!(align_of::<O::Acc>() <= 16) };
+        let (call, bytes) = (O::ENTRY.name, size_of::<O::Acc>());
+        if let Ok(Own { head, parts }) = &own
+            && let Some(queue) = self.device.queue()
+            && let Some(nccl) = ranks.nccl().filter(|nccl| nccl.is_on(queue))
+            && fits(head.len() + parts.len() * bytes)
+        {
+            return gather_behind(nccl, call, head, parts.len() * bytes, |mut address| {
+                for part in parts {
+                    let views = input::part::<I>(views, part.clone());
+                    // SAFETY: the address is that of pinned memory with `bytes` bytes for each part, aligned to 16 bytes
+                    // at the first one (`gather_behind`), which nobody else uses until the gather has waited for the stream.
+                    unsafe {
+                        single_pass::enqueue_at::<I, O>(queue, views, part.len(), op, address)
+                    }?;
+                    address += bytes as u64;
+                }
+                Ok(())
+            });
+        }
+        let data = own.and_then(|Own { mut head, parts }| {
+            for part in parts {
+                let partial = accumulator::<I, O>(&self.device, views, op, part)?;
+                head.extend_from_slice(host::bytes(&[partial]));
+            }
+            Ok(head)
+        });
+        gather(ranks, call, data)
     }
 
     /// Makes a call of all ranks.
@@ -378,6 +416,14 @@ impl fmt::Debug for Distributed {
         let (rank, size) = (self.rank(), self.size());
         write!(f, "Distributed(rank {rank} of {size} on {})", self.device)
     }
+}
+
+/// What a rank adds to a gather of accumulators.
+struct Own {
+    /// Numbers before the accumulators.
+    head: Vec<u8>,
+    /// The items of each accumulator, at least one, as indices in the rank's views.
+    parts: Vec<Range<usize>>,
 }
 
 /// The exact sum of all ranks.

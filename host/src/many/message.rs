@@ -1,6 +1,7 @@
 //! What ranks tell each other in a gather: a piece of data, or the error of a rank that failed.
 
 use super::communicator::Communicator;
+use super::nccl::Nccl;
 use crate::error::{Error, RanksError};
 
 /// The bytes of a rank in the first gather of a call. What does not fit follows in a second gather, which few calls need.
@@ -28,6 +29,48 @@ pub(super) fn gather(
 ) -> Result<Vec<Vec<u8>>, Error> {
     let ours = Block::of(call, ranks.rank(), &data);
     let all = ranks.all_gather(&ours.bytes())?;
+    read(ranks, &ours, &all, data)
+}
+
+/// [`gather`] of data that ends with `bytes` bytes which the GPU stores. The gather is enqueued behind the kernels that do so,
+/// without a wait of the host between them. `enqueue` gets the address of these bytes.
+///
+/// `head`, the data before them, has 8 bytes more than a multiple of 16; and all data fits into a block ([`fits`]).
+pub(super) fn gather_behind(
+    nccl: &Nccl,
+    call: &str,
+    head: &[u8],
+    bytes: usize,
+    enqueue: impl FnOnce(u64) -> Result<(), Error>,
+) -> Result<Vec<Vec<u8>>, Error> {
+    assert!(fits(head.len() + bytes));
+    let start = HEADER + head.len();
+    assert!(start.is_multiple_of(16));
+    let mut data = Ok([head, &vec![0; bytes]].concat());
+    let mut ours = Block::of(call, nccl.rank(), &data);
+    let all = nccl.gather(BLOCK, |block, address| {
+        block.copy_from_slice(&ours.bytes());
+        if let Err(error) = enqueue(address + start as u64) {
+            data = Err(error);
+            ours = Block::of(call, nccl.rank(), &data);
+            block.copy_from_slice(&ours.bytes());
+        }
+    })?;
+    read(nccl, &ours, &all, data)
+}
+
+/// Whether the data of a rank needs only one gather.
+pub(super) fn fits(bytes: usize) -> bool {
+    bytes <= TEXT
+}
+
+/// The data of all ranks from their blocks.
+fn read(
+    ranks: &dyn Communicator,
+    ours: &Block,
+    all: &[u8],
+    data: Result<Vec<u8>, Error>,
+) -> Result<Vec<Vec<u8>>, Error> {
     let mut blocks = vec![];
     for (rank, bytes) in all.chunks_exact(BLOCK).enumerate() {
         let block = Block::read(bytes);

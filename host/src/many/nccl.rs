@@ -117,6 +117,9 @@ const MOST: Duration = Duration::from_millis(1);
 /// The alignment of messages.
 const ALIGNMENT: usize = 16;
 
+/// The bytes of a rank up to which NCCL gathers from and to the host's memory: two copies would take longer.
+const MAPPED: usize = 4096;
+
 impl Nccl {
     /// The version of NCCL: `(2, 27, 3)`.
     ///
@@ -358,6 +361,55 @@ impl Nccl {
         Ok(())
     }
 
+    /// Gathers `n` bytes of each rank, at least one. `fill` gets this rank's bytes on the host, and their address for the GPU:
+    /// for up to [`MAPPED`] bytes, kernels that it enqueues on this stream may store some of them.
+    pub(super) fn gather(
+        &self,
+        n: usize,
+        fill: impl FnOnce(&mut [u8], u64),
+    ) -> Result<Vec<u8>, Error> {
+        const CALL: &str = "ncclAllGather";
+        self.with(|comm| {
+            let (first, all) = (n.next_multiple_of(ALIGNMENT), n * self.size);
+            let staging = self.staging(comm, first + all)?;
+            let address = staging.host.address();
+            fill(&mut staging.host()[..n], address);
+            let is_mapped = n <= MAPPED;
+            let from = match is_mapped {
+                true => address,
+                false => {
+                    staging.send(&self.queue, 0, n)?;
+                    staging.device.address()
+                }
+            };
+            let to = from + first as u64;
+            let stream = self.queue.handle() as usize;
+            let gather = |library: &'static Library, handle| {
+                // SAFETY: the communicator is alive (`with`) and the context current (there and in `connect`). Both parts are
+                // in the staging memory, on the GPU or pinned on the host, which only this call uses until it has waited.
+                unsafe { library.all_gather(handle, from, to, n, stream as *mut c_void) }
+            };
+            match comm.connected.contains(&n) {
+                true => gather(comm.library, comm.handle.expect("`with` has checked it"))?,
+                false => {
+                    self.connect(comm, CALL, gather)?;
+                    comm.connected.insert(n);
+                }
+            }
+            if !is_mapped {
+                self.staging(comm, first + all)?
+                    .receive(&self.queue, first, all)?;
+            }
+            self.finish(comm, CALL)?;
+            Ok(self.staging(comm, first + all)?.host()[first..first + all].to_vec())
+        })
+    }
+
+    /// Whether its calls are ordered with those of this stream.
+    pub(super) fn is_on(&self, queue: &Arc<Queue>) -> bool {
+        Arc::ptr_eq(&self.queue, queue)
+    }
+
     /// Makes room for messages of so many bytes in all.
     fn staging<'c>(&self, comm: &'c mut Comm, bytes: usize) -> Result<&'c mut Staging, Error> {
         let has = comm
@@ -383,8 +435,8 @@ impl Nccl {
 impl Staging {
     /// The bytes on the host. The last call has waited for the stream.
     fn host(&mut self) -> &mut [u8] {
-        // SAFETY: copies from and to it are enqueued by the calls of `Nccl` alone, which wait for them, or abort the
-        // communicator and never use the memory again.
+        // SAFETY: work on it is enqueued by the calls of `Nccl` and by what they are given to fill it (`gather`). They wait for
+        // it, or abort the communicator and never use the memory again.
         unsafe { self.host.elements() }
     }
 
@@ -416,38 +468,14 @@ impl Communicator for Nccl {
     }
 
     fn all_gather(&self, bytes: &[u8]) -> Result<Vec<u8>, Error> {
-        const CALL: &str = "ncclAllGather";
-        let n = bytes.len();
-        if n == 0 {
-            return Ok(vec![]);
+        match bytes.len() {
+            0 => Ok(vec![]),
+            n => self.gather(n, |block, _| block.copy_from_slice(bytes)),
         }
-        self.with(|comm| {
-            let (first, all) = (n.next_multiple_of(ALIGNMENT), n * self.size);
-            let staging = self.staging(comm, first + all)?;
-            staging.host()[..n].copy_from_slice(bytes);
-            staging.send(&self.queue, 0, n)?;
-            let (from, to) = (
-                staging.device.address(),
-                staging.device.address() + first as u64,
-            );
-            let stream = self.queue.handle() as usize;
-            let gather = |library: &'static Library, handle| {
-                // SAFETY: the communicator is alive (`with`) and the context current (there and in `connect`). Both parts are
-                // in the staging memory, which only this call uses until it has waited.
-                unsafe { library.all_gather(handle, from, to, n, stream as *mut c_void) }
-            };
-            match comm.connected.contains(&n) {
-                true => gather(comm.library, comm.handle.expect("`with` has checked it"))?,
-                false => {
-                    self.connect(comm, CALL, gather)?;
-                    comm.connected.insert(n);
-                }
-            }
-            let staging = self.staging(comm, first + all)?;
-            staging.receive(&self.queue, first, all)?;
-            self.finish(comm, CALL)?;
-            Ok(self.staging(comm, first + all)?.host()[first..first + all].to_vec())
-        })
+    }
+
+    fn nccl(&self) -> Option<&Nccl> {
+        Some(self)
     }
 
     fn exchange(

@@ -54,6 +54,19 @@ impl<I: Items> Share<'_, '_, I> {
         (items.start - first) as usize..(items.end - first) as usize
     }
 
+    /// The items of each of the rank's [subtrees](Layout::nodes), as indices in its views. No other rank has items of its tiles.
+    pub(super) fn subtrees(&self) -> Vec<Range<usize>> {
+        let nodes = self.layout.nodes(self.rank, Self::TILE);
+        nodes.map(|node| self.local(self.items(node))).collect()
+    }
+
+    /// The items of a subtree in the whole array.
+    pub(super) fn items(&self, node: Node) -> Range<u64> {
+        let tiles = node.tiles(self.tiles());
+        let end = tiles.end.saturating_mul(Self::TILE);
+        tiles.start * Self::TILE..end.min(self.layout.total())
+    }
+
     /// The partials of the tiles that belong to this rank: one for each of their [subtrees](Layout::nodes). Their indices are
     /// those of the whole array.
     ///
@@ -67,14 +80,9 @@ impl<I: Items> Share<'_, '_, I> {
         let whole = own.start..cut.as_ref().map_or(own.end, |(tile, _)| *tile);
         let mut parts: Vec<(Node, O::Acc)> = vec![];
         for node in nodes(whole, all) {
-            let tiles = node.tiles(all);
-            let start = tiles.start * Self::TILE;
-            let end = tiles
-                .end
-                .saturating_mul(Self::TILE)
-                .min(self.layout.total());
-            let items = self.local(start..end);
-            let partial = accumulator::<I, O>(self.device, self.views, op, items)?;
+            let items = self.items(node);
+            let start = items.start;
+            let partial = accumulator::<I, O>(self.device, self.views, op, self.local(items))?;
             parts.push((node, op.offset(partial, start)));
         }
         if let Some((tile, piece)) = cut {
