@@ -102,7 +102,7 @@ impl Records {
 
     /// The lines of the record of the minimum of 10^8 floats, each with its time in ms.
     pub fn minima(&self) -> Result<Vec<(String, f64)>> {
-        let text = self.read("h200/2026-11-21/min-of-array-npy.txt")?;
+        let text = self.read("h100/2026-11-26/posts/min-of-array.txt")?;
         let lines = text.lines().skip_while(|line| !line.contains("speed-up"));
         let lines = lines
             .skip(1)

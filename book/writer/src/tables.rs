@@ -250,7 +250,7 @@ fn search(records: &Records) -> Result<String> {
             let head = format!("op u32, keys {keys}");
             row.push(beside_nvcc(
                 records,
-                "h100/2026-11-25/posts/keyed.txt",
+                "h100/2026-11-26/posts/keyed.txt",
                 &head,
                 kernel,
             )?);
@@ -271,7 +271,7 @@ fn triples(records: &Records) -> Result<String> {
     let row = |kernel: &str| {
         let time = beside_nvcc(
             records,
-            "h100/2026-11-25/posts/kepler.txt",
+            "h100/2026-11-26/posts/kepler.txt",
             "op sum i32",
             kernel,
         )?;
@@ -323,18 +323,14 @@ fn copy(records: &Records) -> Result<String> {
 }
 
 /// The lines of the example `min_of_array`, and their names in the book.
-const MINIMA: [(&str, &str); 6] = [
-    ("CPU, one core", "one core of the H200's host"),
+const MINIMA: [(&str, &str); 5] = [
+    ("CPU, one core", "one core of the H100's host"),
     ("CPU, all cores", "all 16 cores"),
     (
         "GPU, as in the post",
-        "H200, `reduce_2_warp`, partial minima on the host, as in the post",
+        "H100, `reduce_2_warp`, partial minima on the host, as in the post",
     ),
-    (
-        "GPU, the post's kernel",
-        "H200, `reduce_2`, partial minima on the GPU",
-    ),
-    ("GPU, warpfold's choice", "H200, the default algorithm"),
+    ("GPU, warpfold's choice", "H100, the default algorithm"),
     ("with the copy to it", "the same, with the copy to the GPU"),
 ];
 
