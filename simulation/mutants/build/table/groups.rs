@@ -31,8 +31,8 @@ pub const SOURCE: Source = Source {
         mutant(
             "first_of_too_many",
             "a search begins behind the table",
-            "self.slots().leading_zeros() + 1",
-            "self.slots().leading_zeros()",
+            "self.slots().leading_zeros() - 31",
+            "self.slots().leading_zeros() - 32",
         ),
         mutant(
             "no_first_behind_the_last",
