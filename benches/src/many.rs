@@ -115,6 +115,36 @@ fn threads(ranks: Vec<Distributed>, engine: &'static str, options: &ManyOptions)
     Ok(done.swap_remove(0))
 }
 
+/// Compares the results of every operator over an array with those of one GPU; returns their number.
+macro_rules! check_array {
+    ($element:ident, $all:expr, $x:expr) => {
+        check_array!($element, $all, $x; sum sum_wide product min max min_max argmin argmax mean mean_variance norm_l2)
+    };
+
+    ($element:ident, $all:expr, $x:expr; $($call:ident)*) => {{
+        let (all, x): (&Distributed, &Array<$element>) = ($all, $x);
+        let mut checked = 0;
+        $(
+            let got = text(all.$call(x.part()?)?);
+            if let Some(whole) = x.whole() {
+                let expected = text(all.device().$call(whole)?);
+                ensure!(got == expected, "{}: {got}, not {expected}", stringify!($call));
+            }
+            checked += 1;
+        )*
+        let got = all.count(x.part()?, Predicate::Nonzero)?;
+        if let Some(whole) = x.whole() {
+            ensure!(got == all.device().count(whole, Predicate::Nonzero)?, "count");
+        }
+        let got = text(all.reduce((x.part()?, x.part()?), Dot)?);
+        if let Some(whole) = x.whole() {
+            let expected = text(all.device().reduce((whole, whole), Dot).run()?);
+            ensure!(got == expected, "dot: {got}, not {expected}");
+        }
+        checked + 2
+    }};
+}
+
 /// A call on one GPU, whose result is text.
 type OnOne<'a> = dyn Fn(&Device, View<'_, f32>) -> Result<String, Error> + 'a;
 
@@ -169,6 +199,12 @@ fn rank(all: &Distributed, engine: &'static str, options: &ManyOptions) -> Resul
     for n in &options.n {
         let drawn = draw::<f32>(|x| x as f32);
         let x = Array::new(all, &drawn, *n)?;
+        let checked: usize = check_array!(f32, all, &x);
+        if all.rank() == 0 {
+            print_line(&format!(
+                "{checked} results of n = {n} have the bits of one GPU"
+            ))?;
+        }
         let exact = |device: &Device| device.determinism(Determinism::Exact);
         let mut time = |op: &'static str, one: &OnOne<'_>, each: &OnAll<'_>| -> Result<()> {
             let part = x.part()?;
@@ -352,34 +388,13 @@ impl<T: Element> Array<T> {
     }
 }
 
-/// Compares the results of every operator with those of one GPU; returns their number.
+/// Compares the results of every operator with those of one GPU, for every type of element; returns their number.
 fn check(all: &Distributed) -> Result<usize> {
     let mut checked = 0;
-    macro_rules! names {
-        ($x:ident: $($call:ident)*) => { $(
-            let got = text(all.$call($x.part()?)?);
-            if let Some(whole) = $x.whole() {
-                let expected = text(all.device().$call(whole)?);
-                ensure!(got == expected, "{}: {got}, not {expected}", stringify!($call));
-            }
-            checked += 1;
-        )* };
-    }
     macro_rules! elements {
         ($($element:ident |$value:ident| $of:expr;)*) => { $(
             let drawn = draw::<$element>(|$value| $of);
-            let x = Array::new(all, &drawn, CHECKED)?;
-            names!(x: sum sum_wide product min max min_max argmin argmax mean mean_variance norm_l2);
-            let got = all.count(x.part()?, Predicate::Nonzero)?;
-            if let Some(whole) = x.whole() {
-                ensure!(got == all.device().count(whole, Predicate::Nonzero)?, "count");
-            }
-            let got = text(all.reduce((x.part()?, x.part()?), Dot)?);
-            if let Some(whole) = x.whole() {
-                let expected = text(all.device().reduce((whole, whole), Dot).run()?);
-                ensure!(got == expected, "dot: {got}, not {expected}");
-            }
-            checked += 2;
+            checked += check_array!($element, all, &Array::new(all, &drawn, CHECKED)?);
         )* };
     }
     elements! {
