@@ -47,13 +47,32 @@ impl Cells {
         })
     }
 
-    /// Enqueues the launch that adds `n` items.
+    /// Enqueues the launch that adds `n` items. It leaves the values of the cells in the copy.
     fn add<I: Items>(
         &mut self,
         queue: &Queue,
         views: I::Of<Views<'_>>,
         n: usize,
         entry: &'static Entry,
+    ) -> Result<(), Error> {
+        let copy = self.copy.address();
+        // SAFETY: the copy has room for the cells of any sum, and is read only after a wait (`take`).
+        unsafe { self.add_to::<I>(queue, views, n, entry, copy) }
+    }
+
+    /// Enqueues the launch that adds `n` items. It leaves the values of the cells at `copy`.
+    ///
+    /// # Safety
+    ///
+    /// `copy` points to pinned memory for as many words as the sum has cells ([`cells_of`]). It stays allocated, and no other
+    /// code uses it, until the stream has been waited for.
+    unsafe fn add_to<I: Items>(
+        &mut self,
+        queue: &Queue,
+        views: I::Of<Views<'_>>,
+        n: usize,
+        entry: &'static Entry,
+        copy: u64,
     ) -> Result<(), Error> {
         let kernel = Kernel::find(queue.gpu(), entry)?;
         let threads = THREADS.min(kernel.max_threads());
@@ -62,7 +81,7 @@ impl Cells {
         let group = I::VECTOR * rows_of(arrays) * threads as usize;
         let most = BLOCKS * queue.gpu().info.multiprocessors;
         let blocks = n.div_ceil(group).clamp(1, most as usize) as u32;
-        let cells = entry.acc_bytes / size_of::<i32>();
+        let cells = cells_of(entry);
         queue.gpu().enter()?;
         let mut arguments = input::arguments::<I>(views);
         let [now, next] = &mut self.cells;
@@ -70,13 +89,13 @@ impl Cells {
         arguments.push(Argument::output_span(now));
         // All of it, because the next sum may have more cells.
         arguments.push(Argument::output(next));
-        arguments.push(Argument::pinned(&mut self.copy, cells));
+        arguments.push(Argument::words_at(copy, cells, queue.gpu()));
         arguments.push(Argument::output(&mut self.arrivals));
         // SAFETY:
         // - The row is that of an exact sum over these items (`exact_of`).
         // - The views borrow live memory of this device, of the same length (`input::check`, before every launch).
-        //   The cells belong to this stream, and are as many as the row says; so are those of the copy. Memory is freed only
-        //   after a wait for all streams.
+        //   The cells belong to this stream, and are as many as the row says; so are those of the copy (the caller's
+        //   contract). Memory is freed only after a wait for all streams.
         // - The counter is 0: every launch leaves it so, and cells of a launch that failed are not used again.
         // - Any number of blocks is right, of whole warps.
         unsafe { kernel.launch(queue, Grid { blocks, threads }, arguments.as_slice()) }?;
@@ -86,17 +105,62 @@ impl Cells {
 
     /// Waits for the sum. The next one starts with 0.
     fn take(&mut self, queue: &Queue, entry: &Entry) -> Result<Accumulator, Error> {
-        let cells = entry.acc_bytes / size_of::<i32>();
         queue.synchronize()?;
-        let words = self.copy.words(cells);
-        let (flags, digits) = words.split_last().expect("a cell for the flags");
-        let digits: Vec<i64> = digits.iter().map(|digit| *digit as i64).collect();
-        let mut sum = Accumulator::new();
-        sum.add_digits(&digits, entry.lowest);
-        sum.add_flags(Flags::from_bits(*flags as u32).expect("flags of a kernel"));
-        sum.count_items(std::mem::take(&mut self.items));
+        let sum = sum_of(
+            &self.copy.words(cells_of(entry)),
+            entry,
+            std::mem::take(&mut self.items),
+        );
         self.cells.swap(0, 1);
         Ok(sum)
+    }
+}
+
+/// The number of cells of an exact sum.
+pub(crate) fn cells_of(entry: &Entry) -> usize {
+    entry.acc_bytes / size_of::<i32>()
+}
+
+/// The sum of `items` items with these values of its cells.
+pub(crate) fn sum_of(cells: &[u64], entry: &Entry, items: u64) -> Accumulator {
+    let (flags, digits) = cells.split_last().expect("a cell for the flags");
+    let digits: Vec<i64> = digits.iter().map(|digit| *digit as i64).collect();
+    let mut sum = Accumulator::new();
+    sum.add_digits(&digits, entry.lowest);
+    sum.add_flags(Flags::from_bits(*flags as u32).expect("flags of a kernel"));
+    sum.count_items(items);
+    sum
+}
+
+/// Enqueues the exact sum of an input that is not empty; the kernel leaves the values of its cells at `copy`. After a wait for
+/// the stream, the cells are [given back](Cells::give_back).
+///
+/// # Safety
+///
+/// That of [`Cells::add_to`].
+pub(crate) unsafe fn enqueue_at<I: Items>(
+    queue: &Queue,
+    views: I::Of<Views<'_>>,
+    n: usize,
+    entry: &'static Entry,
+    copy: u64,
+) -> Result<Cells, Error> {
+    // After a failure the cells are not 0.
+    let mut cells = match queue.exact_cells().take() {
+        Some(cells) => cells,
+        None => Cells::new(queue)?,
+    };
+    // SAFETY: the caller's contract.
+    unsafe { cells.add_to::<I>(queue, views, n, entry, copy) }?;
+    Ok(cells)
+}
+
+impl Cells {
+    /// Leaves the cells to the stream's next sum. The stream has been waited for.
+    pub(crate) fn give_back(mut self, queue: &Queue) {
+        self.items = 0;
+        self.cells.swap(0, 1);
+        *queue.exact_cells() = Some(self);
     }
 }
 

@@ -11,7 +11,7 @@ use kernels_gpu::op::Value;
 use crate::element::Element;
 use crate::error::Error;
 use crate::gpu::Gpu;
-use crate::memory::{DeviceMemory, PinnedMemory, Span, SpanMut};
+use crate::memory::{DeviceMemory, Span, SpanMut};
 use crate::module::Function;
 use crate::stream::Stream;
 
@@ -103,15 +103,14 @@ impl<'a> Argument<'a> {
         })
     }
 
-    /// The first `len` elements of an array of the host that is written.
-    pub(crate) fn pinned<T: Element>(memory: &'a mut PinnedMemory<T>, len: usize) -> Self {
-        assert!(len <= memory.len());
+    /// `len` words that the kernel stores at an address.
+    pub(crate) fn words_at(address: u64, len: usize, gpu: &'a Arc<Gpu>) -> Self {
         Self(Kind::Array {
             written: true,
-            address: memory.address(),
+            address,
             len: len as u64,
-            bytes: size_of::<T>(),
-            gpu: memory.gpu(),
+            bytes: size_of::<u64>(),
+            gpu,
         })
     }
 

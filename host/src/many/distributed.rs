@@ -11,11 +11,14 @@ use kernels_gpu::tile::items_of_tile;
 use super::communicator::Communicator;
 use super::layout::{self, Layout, join};
 use super::message::{fits, gather, gather_behind};
+use super::nccl::Nccl;
 use super::partials::{Share, accumulator};
+use crate::backend::Queue;
 use crate::determinism::Determinism;
 use crate::device::Device;
 use crate::element::Element;
 use crate::error::{Error, RanksError};
+use crate::exact;
 use crate::host;
 use crate::input::{self, Input, Items, Views};
 use crate::reduced_by::ReducedBy;
@@ -178,9 +181,50 @@ impl Distributed {
         views: I::Of<Views<'_>>,
         op: O,
     ) -> Result<Accumulator, Error> {
+        /// Stands before the bytes of an accumulator; the number of items, before the cells of a sum.
+        const BYTES: u64 = u64::MAX;
         self.call(|ranks, _| {
-            let own = self.device.reduce_views::<I, O>(views, op).accumulate();
-            merge(ranks, &format!("exact {}", O::ENTRY.name), own)
+            let call = format!("exact {}", O::ENTRY.name);
+            let own = self.device.check_input::<I>(views, O::ENTRY);
+            let own = own.and_then(|n| Ok((n, self.device.exact_sum_entry::<I, O>()?)));
+            let cells = own.as_ref().map_or(0, |(_, entry)| exact::cells_of(entry));
+            let bytes = cells * size_of::<u64>();
+            let gathered = match (&own, self.behind(ranks)) {
+                (Ok((n, entry)), Some((nccl, queue)))
+                    if *n > 0 && fits(size_of::<u64>() + bytes) =>
+                {
+                    let (head, mut enqueued) = ((*n as u64).to_le_bytes(), None);
+                    let gathered = gather_behind(nccl, &call, &head, bytes, |address| {
+                        // SAFETY: the address is that of pinned memory with as many words as the sum has cells
+                        // (`gather_behind`), which nobody else uses until the gather has waited for the stream.
+                        let cells =
+                            unsafe { exact::enqueue_at::<I>(queue, views, *n, entry, address) };
+                        enqueued = Some(cells?);
+                        Ok(())
+                    })?;
+                    if let Some(cells) = enqueued {
+                        cells.give_back(queue);
+                    }
+                    gathered
+                }
+                _ => {
+                    let sum = own.clone().and_then(|_| {
+                        let reduction = self.device.reduce_views::<I, O>(views, op);
+                        reduction.accumulate()
+                    });
+                    let data = sum.map(|sum| [&BYTES.to_le_bytes()[..], &sum.to_bytes()].concat());
+                    gather(ranks, &call, data)?
+                }
+            };
+            let (_, entry) = own?;
+            let mut sum = Accumulator::new();
+            for data in gathered {
+                sum.merge(&match number(&data) {
+                    (BYTES, data) => Accumulator::from_bytes(data).map_err(Error::other)?,
+                    (items, data) => exact::sum_of(&host::of_bytes(data), entry, items),
+                });
+            }
+            Ok(sum)
         })
     }
 
@@ -291,6 +335,13 @@ impl Distributed {
         })
     }
 
+    /// NCCL, if it gathers on the stream of the device.
+    fn behind<'r>(&self, ranks: &'r dyn Communicator) -> Option<(&'r Nccl, &Arc<Queue>)> {
+        let queue = self.device.queue()?;
+        let nccl = ranks.nccl()?;
+        nccl.is_on(queue).then_some((nccl, queue))
+    }
+
     /// Gathers what each rank has, with the accumulators of its parts behind it.
     ///
     /// NCCL on the stream of the device gathers them behind the kernels that store them.
@@ -304,8 +355,7 @@ impl Distributed {
         const { assert!(align_of::<O::Acc>() <= 16) };
         let (call, bytes) = (O::ENTRY.name, size_of::<O::Acc>());
         if let Ok(Own { head, parts }) = &own
-            && let Some(queue) = self.device.queue()
-            && let Some(nccl) = ranks.nccl().filter(|nccl| nccl.is_on(queue))
+            && let Some((nccl, queue)) = self.behind(ranks)
             && fits(head.len() + parts.len() * bytes)
         {
             return gather_behind(nccl, call, head, parts.len() * bytes, |mut address| {
