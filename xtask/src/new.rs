@@ -88,13 +88,6 @@ pub fn write(folder: &Path, name: Option<&str>, root: &Path) -> Result<()> {
     if folder.symlink_metadata().is_ok() {
         bail!("{} already exists; choose another folder", folder.display());
     }
-    if folder.starts_with(root) {
-        bail!(
-            "{} is in this repository, and cargo would treat it as a part of its workspace; \
-             choose a folder outside",
-            folder.display()
-        );
-    }
     let Some(root) = root.to_str().filter(|root| !root.contains(['"', '\\'])) else {
         bail!(
             "a Cargo.toml cannot contain the path of this repository, {}: \
@@ -118,6 +111,18 @@ pub fn write(folder: &Path, name: Option<&str>, root: &Path) -> Result<()> {
     {
         bail!(
             "{} has `..` after a folder that does not exist",
+            folder.display()
+        );
+    }
+    // Without `..` and links.
+    let real = |path: &Path| {
+        let real = path.canonicalize();
+        real.with_context(|| format!("cannot find {}", path.display()))
+    };
+    if real(existing)?.starts_with(real(Path::new(root))?) {
+        bail!(
+            "{} is in this repository, and cargo would treat it as a part of its workspace; \
+             choose a folder outside",
             folder.display()
         );
     }
@@ -221,6 +226,18 @@ mod tests {
             let folders: Vec<_> = fs::read_dir(parent.path().join(folder)).unwrap().collect();
             assert_eq!(folders.len(), 1, "{folders:?}");
         }
+    }
+
+    #[test]
+    fn a_folder_beside_the_repository_is_outside() {
+        let (parent, root) = (tempfile::tempdir().unwrap(), workspace::root());
+        // From the repository up to the top, and down again.
+        let up: std::path::PathBuf = root.ancestors().skip(1).map(|_| "..").collect();
+        let down = parent.path().canonicalize().unwrap();
+        let folder = root.join(up).join(down.strip_prefix("/").unwrap());
+        write(&folder.join("beside"), None, &root).unwrap();
+        assert!(parent.path().join("beside/Cargo.toml").is_file());
+        refused(&folder.join("beside/.."), None, "not a path");
     }
 
     #[test]
