@@ -1,6 +1,6 @@
 """The cost model of docs/many.md: fits it to records of `warpfold-bench many`, prints its tables.
 
-    python3 docs/many.py benches/records/h100/2026-11-25/many/*.json
+    python3 docs/many.py benches/records/h200/2026-11-26/many/*.json
 
 A call of P ranks on n elements of 4 bytes, in microseconds:
 
