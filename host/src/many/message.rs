@@ -51,6 +51,8 @@ pub(super) fn gather_behind(
     let all = nccl.gather(BLOCK, |block, address| {
         block.copy_from_slice(&ours.bytes());
         if let Err(error) = enqueue(address + start as u64) {
+            // Kernels that were enqueued before the failure store their results there.
+            nccl.settle();
             data = Err(error);
             ours = Block::of(call, nccl.rank(), &data);
             block.copy_from_slice(&ours.bytes());

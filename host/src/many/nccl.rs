@@ -405,6 +405,11 @@ impl Nccl {
         })
     }
 
+    /// Waits for all work on the stream; a failure of it is that of the next call.
+    pub(super) fn settle(&self) {
+        let _ = self.queue.synchronize();
+    }
+
     /// Whether its calls are ordered with those of this stream.
     pub(super) fn is_on(&self, queue: &Arc<Queue>) -> bool {
         Arc::ptr_eq(&self.queue, queue)
