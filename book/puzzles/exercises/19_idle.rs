@@ -4,7 +4,8 @@
 //! thread adds two of them while it loads, and the tree stays as it is. The grid has half as many blocks now.
 //!
 //! Block `b` takes the elements from `2 * b * threads` on. Load the two elements of each thread so that the lanes of a warp
-//! load neighbours. Either of the two may be past the end.
+//! load neighbours: the second one is `threads` further on. (The kernel of the book takes it from another place.) Either of the
+//! two may be past the end.
 
 use cuda_std::shared_array;
 use cuda_std::thread::{block_dim_x, block_idx_x, sync_threads, thread_idx_x};

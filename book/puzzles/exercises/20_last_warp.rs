@@ -5,7 +5,7 @@
 //! `warp_shuffle_down(u32::MAX, value, offset, 32)` returns the value of the lane `offset` further on, and whether there is one.
 //!
 //! Stop the tree when 32 values are left, and let the first warp finish by shuffles with the offsets 16, 8, 4, 2 and 1. All
-//! 32 lanes of the warp must call each shuffle. The budget is four barriers for each block.
+//! 32 lanes of the warp must call each shuffle, which is why it is `unsafe`. The budget is four barriers for each block.
 
 use cuda_std::shared_array;
 use cuda_std::thread::{block_dim_x, block_idx_x, index_1d, sync_threads, thread_idx_x};

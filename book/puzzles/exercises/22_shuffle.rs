@@ -4,7 +4,7 @@
 //! of the lane `offset` further on. After five steps lane 0 has the sum.
 //!
 //! Store the sum of each warp in `y[warp]`. Every thread has an element. `warp_shuffle_down(u32::MAX, value, offset, 32)` returns
-//! a pair: the other lane's value, and whether there is such a lane.
+//! a pair: the other lane's value, and whether there is such a lane. It is `unsafe`, because all lanes of the mask must arrive.
 
 use cuda_std::thread::index_1d;
 use cuda_std::warp::{lane_id, warp_shuffle_down};

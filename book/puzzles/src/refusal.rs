@@ -36,7 +36,8 @@ impl Refusal {
         }
         let more = failure.findings.len().saturating_sub(2);
         if more > 0 {
-            text += &format!("and {more} more findings\n");
+            let findings = if more == 1 { "finding" } else { "findings" };
+            text += &format!("and {more} more {findings}\n");
         }
         Self { text }
     }

@@ -153,10 +153,10 @@ pub fn counts(rungs: &[&str]) -> Result<String> {
         "sectors of global memory",
         "lanes of atomics on global memory",
         "instructions on shared memory",
-        "lanes of each",
+        "lanes of each, on average",
         "wavefronts",
         "of these, for conflicts",
-        "barriers, of each warp",
+        "barriers, counted for each warp",
         "shuffles",
     ];
     let mut rows = QUANTITIES.map(|name| vec![name.to_owned()]);
