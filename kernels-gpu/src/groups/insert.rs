@@ -25,13 +25,16 @@
 //! - `words` and `state` as their types require; `left` has two elements for each block.
 //! - The sink has as many values as there are keys, and a cell for each slot and one more.
 
+mod sink;
+
 use super::{GroupKey, NONE, State, THREADS, Table};
-use crate::element::{Element, Shuffle};
+use crate::element::Shuffle;
 use crate::mem::{Global, Shared, compiler_barrier};
-use crate::op::{AtomicOp, unrolled};
-use crate::warp::{FULL_MASK, WARP_SIZE, reduce_down};
+use crate::op::unrolled;
+use crate::warp::{FULL_MASK, WARP_SIZE};
 use cuda_std::thread::{sync_threads, sync_threads_or, thread_idx_x};
 use cuda_std::warp::warp_vote_ballot;
+pub use sink::{Combine, Only, Sink};
 
 /// The bins of a block.
 pub const BINS: usize = 1024;
@@ -88,142 +91,6 @@ const TRIED: u32 = 4;
 
 /// It does if at least one of this number of keys already owned a bin.
 const SELDOM: u32 = 8;
-
-/// What becomes of the values.
-pub trait Sink: Copy {
-    /// A value.
-    type Value: Copy;
-
-    /// A value that changes nothing.
-    fn identity(self) -> Self::Value;
-
-    /// The value of an item.
-    fn load(self, index: usize) -> Self::Value;
-
-    /// Combines the values of a warp. Lane 0 holds the result.
-    ///
-    /// # Safety
-    ///
-    /// All lanes of the warp arrive here.
-    unsafe fn of_warp(self, value: Self::Value) -> Self::Value;
-
-    /// Makes a bin empty.
-    fn clear(self, bin: u32);
-
-    /// Combines a value into a bin.
-    fn into_bin(self, bin: u32, value: Self::Value);
-
-    /// Combines a value into the cell of a slot.
-    fn into_cell(self, slot: usize, value: Self::Value);
-
-    /// Combines a bin into the cell of a slot.
-    fn flush(self, bin: u32, slot: usize);
-}
-
-/// No values: only the keys are put into the table.
-#[derive(Clone, Copy, Debug)]
-pub struct Only;
-
-impl Sink for Only {
-    type Value = ();
-
-    #[inline(always)]
-    fn identity(self) {}
-
-    #[inline(always)]
-    fn load(self, _: usize) {}
-
-    #[inline(always)]
-    unsafe fn of_warp(self, (): ()) {}
-
-    #[inline(always)]
-    fn clear(self, _: u32) {}
-
-    #[inline(always)]
-    fn into_bin(self, _: u32, (): ()) {}
-
-    #[inline(always)]
-    fn into_cell(self, _: usize, (): ()) {}
-
-    #[inline(always)]
-    fn flush(self, _: u32, _: usize) {}
-}
-
-/// Combines the values of each key into the cell of its slot.
-#[derive(Clone, Copy, Debug)]
-pub struct Combine<T, O> {
-    /// The operator.
-    pub op: O,
-    /// A value for each key.
-    pub values: Global<T>,
-    /// A cell for each slot, and one more; at first they hold the operator's initial value.
-    pub cells: Global<T>,
-    /// The block's bins, [`values_of_bins`] elements.
-    pub bins: Shared<T>,
-}
-
-impl<T: Element, O: AtomicOp<T, Acc = T>> Combine<T, O> {
-    const COPIES: u32 = copies_of::<T>() as u32;
-}
-
-impl<T: Element, O: AtomicOp<T, Acc = T>> Sink for Combine<T, O> {
-    type Value = T;
-
-    #[inline(always)]
-    fn identity(self) -> T {
-        self.op.identity()
-    }
-
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn load(self, index: usize) -> T {
-        self.op.lift(self.values.get(index), index as u64)
-    }
-
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    unsafe fn of_warp(self, value: T) -> T {
-        // SAFETY: the caller's contract.
-        unsafe { reduce_down::<T, O>(self.op, value) }
-    }
-
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn clear(self, bin: u32) {
-        let mut copy = 0;
-        while copy < Self::COPIES {
-            self.bins.set(bin * Self::COPIES + copy, self.op.identity());
-            copy += 1;
-        }
-    }
-
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn into_bin(self, bin: u32, value: T) {
-        let copy = thread_idx_x() % Self::COPIES;
-        self.bins
-            .combine_atomic::<T, O>(self.op, bin * Self::COPIES + copy, value);
-    }
-
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn into_cell(self, slot: usize, value: T) {
-        self.cells.combine_atomic::<T, O>(self.op, slot, value);
-    }
-
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn flush(self, bin: u32, slot: usize) {
-        let first = bin * Self::COPIES;
-        let mut value = self.bins.get(first);
-        let mut copy = 1;
-        while copy < Self::COPIES {
-            value = self.op.combine(value, self.bins.get(first + copy));
-            copy += 1;
-        }
-        self.into_cell(slot, value);
-    }
-}
 
 /// The tiles of a launch, and what the host learns of it.
 #[derive(Clone, Copy, Debug)]

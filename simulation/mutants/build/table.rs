@@ -149,6 +149,7 @@ pub const SOURCES: &[Source] = &[
     runs::PART,
     groups::SOURCE,
     groups::insert::SOURCE,
+    groups::insert::sink::SOURCE,
     groups::AROUND,
     groups::sort::SOURCE,
     groups::MOVING,

@@ -1,5 +1,7 @@
 //! Keys are put into the table.
 
+pub mod sink;
+
 use super::super::{Source, mutant};
 
 const COMBINE: &[&str] = &["group_combine_sum_f32_by_u32"];
@@ -21,12 +23,6 @@ pub const SOURCE: Source = Source {
             "`<=` for `<`: takes a tile behind those that an earlier launch has left",
             "if number < again {",
             "if number <= again {",
-        ),
-        mutant(
-            "copies_of_two_bins",
-            "adjacent bins share their copies",
-            ".combine_atomic::<T, O>(self.op, bin * Self::COPIES + copy, value);",
-            ".combine_atomic::<T, O>(self.op, bin + copy, value);",
         ),
         mutant(
             "bins_not_cleared",
@@ -111,14 +107,6 @@ pub const SOURCE: Source = Source {
             "a key is in the bin that another one has come to own",
             "if before == K::EMPTY || before == key {",
             "if true {",
-        ),
-        mutant(
-            "last_copy_left_out",
-            "the last copy of a bin is not combined",
-            "        let mut copy = 1;
-        while copy < Self::COPIES {",
-            "        let mut copy = 1;
-        while copy + 1 < Self::COPIES {",
         ),
         mutant(
             "values_of_all_lanes",
