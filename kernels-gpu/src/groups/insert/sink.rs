@@ -76,7 +76,7 @@ pub struct Combine<T, O> {
     pub values: Global<T>,
     /// A cell for each slot, and one more; at first they hold the operator's initial value.
     pub cells: Global<T>,
-    /// The block's bins, [`values_of_bins`] elements.
+    /// The block's bins, [`values_of_bins`](super::values_of_bins) elements.
     pub bins: Shared<T>,
 }
 
