@@ -27,7 +27,7 @@ pub fn again(kernel: OneLaunch) -> Verdict {
 fn lengths(trial: &mut Trial, kernel: OneLaunch, launches: usize) -> Verdict {
     for n in [1, 256, 257, 5000] {
         let counter = AtomicU32::new(0);
-        for _ in 0..launches {
+        for launch in 1..=launches {
             let x = trial.ints(n);
             let blocks = n.div_ceil(THREADS as usize);
             let (input, partials) = (Buffer::from(&x), Buffer::uninitialised(blocks));
@@ -35,7 +35,11 @@ fn lengths(trial: &mut Trial, kernel: OneLaunch, launches: usize) -> Verdict {
             let report = trial.launch(blocks as u32, THREADS, || {
                 kernel(handle(&input), handle(&partials), handle(&sum), &counter);
             })?;
-            trial.equal("sum", &sum, &[x.iter().sum()])?;
+            let equal = trial.equal("sum", &sum, &[x.iter().sum()]);
+            equal.map_err(|refusal| match launches {
+                1 => refusal,
+                _ => refusal.in_launch(&format!("launch {launch} of {launches}, {n} elements")),
+            })?;
             // The elements, and the partials by one warp or one after the other.
             trial.global_loads(&report, n.div_ceil(32) as u64 + blocks as u64)?;
         }
