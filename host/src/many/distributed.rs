@@ -186,7 +186,8 @@ impl Distributed {
         self.call(|ranks, _| {
             let call = format!("exact {}", O::ENTRY.name);
             let own = self.device.check_input::<I>(views, O::ENTRY);
-            let own = own.and_then(|n| Ok((n, self.device.exact_sum_entry::<I, O>()?)));
+            let device = self.device.determinism(Determinism::Exact);
+            let own = own.and_then(|n| Ok((n, device.exact_sum_entry::<I, O>()?)));
             let cells = own.as_ref().map_or(0, |(_, entry)| exact::cells_of(entry));
             let bytes = cells * size_of::<u64>();
             let gathered = match (&own, self.behind(ranks)) {

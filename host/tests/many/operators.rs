@@ -248,6 +248,15 @@ fn exact_sums() {
     error.iter().for_each(|error| {
         assert!(error.to_string().contains("without rounding"), "{error}");
     });
+    // The error of one device, which does not depend on the level of the ranks.
+    let device = Device::cpu();
+    let x = device.upload(&[1.0f32]).unwrap();
+    let one = device.reduce(&x, Product).accumulate().unwrap_err();
+    let all = on_ranks(2, Device::cpu, |all| {
+        let x = all.device().upload(&[1.0f32]).unwrap();
+        all.accumulate(&x, Product).unwrap_err()
+    });
+    assert_eq!(all, [one.clone(), one]);
 }
 
 /// `a * x + b`, one after another: not commutative, and different in another order of rounding.
