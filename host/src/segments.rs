@@ -6,8 +6,7 @@ mod runs;
 use kernels_gpu::element::Number;
 use kernels_gpu::entry::segments::PARTITION;
 use kernels_gpu::entry::{Entry, Segments};
-use kernels_gpu::segments::{Layout, Shape, THREADS, Work};
-use kernels_gpu::tile::items_of_tile;
+use kernels_gpu::segments::{Layout, Shape, THREADS, Work, most_staged};
 
 use crate::backend::{Backend, Queue};
 use crate::buffer::{Location, View};

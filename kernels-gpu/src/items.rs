@@ -100,6 +100,14 @@ pub trait Items: Copy + Send + Sync + 'static {
     /// Item `index` of the staged ones.
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn staged(staged: Self::Staged, index: u32) -> Self;
+
+    /// The number of items before the staged ones in the granule of `N` items that has the first of them: see
+    /// [`Staged::skew`]. `None` if it is not the same in all arrays.
+    fn staged_skew<const N: usize>(staged: Self::Staged) -> Option<u32>;
+
+    /// The items of granule `granule`, counted from that with the first staged item: see [`Staged::granule`].
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn staged_granule<const N: usize>(staged: Self::Staged, granule: u32) -> [Self; N];
 }
 
 /// A type for each array, by its element type: `&'a [T]` for `struct Slices<'a>`.
@@ -257,6 +265,17 @@ impl<T: Element> Items for T {
     fn staged(staged: Staged<T>, index: u32) -> T {
         staged.get(index)
     }
+
+    #[inline(always)]
+    fn staged_skew<const N: usize>(staged: Staged<T>) -> Option<u32> {
+        staged.skew::<N>()
+    }
+
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn staged_granule<const N: usize>(staged: Staged<T>, granule: u32) -> [T; N] {
+        staged.granule(granule)
+    }
 }
 
 /// Several arrays. They have a skew if it is the same for all of them.
@@ -386,6 +405,22 @@ macro_rules! side_by_side {
             #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
             fn staged(staged: Self::Staged, index: u32) -> Self {
                 ($(staged.$i.get(index)),+)
+            }
+
+            #[inline(always)]
+            fn staged_skew<const N: usize>(staged: Self::Staged) -> Option<u32> {
+                let all = ($(staged.$i.skew::<N>()?),+);
+                let alike = $(all.$i == all.0)&&+;
+                alike.then_some(all.0)
+            }
+
+            #[inline(always)]
+            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+            fn staged_granule<const N: usize>(staged: Self::Staged, granule: u32) -> [Self; N] {
+                let loaded = ($(staged.$i.granule::<N>(granule)),+);
+                let mut items = [($(loaded.$i[0]),+); N];
+                unrolled!(|e < N| items[e] = ($(loaded.$i[e]),+));
+                items
             }
         }
     };

@@ -264,6 +264,13 @@ impl<T: Copy> Shared<T> {
         Self { start }
     }
 
+    /// The same memory as elements of another type.
+    #[inline(always)]
+    fn cast<U: Copy>(self) -> Shared<U> {
+        let start = self.start.cast();
+        Shared { start }
+    }
+
     /// Loads element `index`.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
@@ -272,6 +279,18 @@ impl<T: Copy> Shared<T> {
         // SAFETY: the maker of the handle guarantees that `index` is in bounds, initialised, and separated by a
         // barrier from its writer.
         unsafe { *self.start.add(index as usize) }
+    }
+
+    /// Loads element `index` by one instruction.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn get_word(self, index: u32) -> T
+    where
+        T: Word,
+    {
+        trace::shared(self.start, index, Access::Load);
+        // SAFETY: as for `get`; the address is a multiple of the word's size.
+        unsafe { T::load(self.start.add(index as usize)) }
     }
 
     /// Stores `value` in element `index`.

@@ -39,13 +39,16 @@
 
 pub mod combine;
 pub mod partition;
+mod plan;
 pub mod window;
 
-use crate::element::Element;
+use crate::element::{Element, Shuffle};
 use crate::items::Items;
 use crate::mem::{Global, staged_bytes};
 use crate::op::{Min, Value};
 use crate::tile::items_of_tile;
+use crate::warp::FULL_MASK;
+use plan::Plan;
 
 /// The threads per block of every kernel.
 pub const THREADS: u32 = 128;
@@ -72,27 +75,45 @@ pub const fn cells_of<I: Items>() -> usize {
     window_of::<I>() / items_of_tile::<I>()
 }
 
-/// The most segments of a window that have more lanes than a thread combines, but at most a tile of items.
+/// The most items of a segment that a block reduces from shared memory: two tiles, or one if items are long.
+pub const fn most_staged<I: Items>() -> usize {
+    let tile = items_of_tile::<I>();
+    match I::BYTES > 4 && shared_bytes_of::<I>(2 * tile) <= MOST_SHARED {
+        true => 2 * tile,
+        false => tile,
+    }
+}
+
+/// The most segments of a window that have more lanes than a thread combines, but are staged.
 pub const fn most_listed<I: Items>() -> usize {
-    (window_of::<I>() + items_of_tile::<I>()) / (window::FEW * I::VECTOR + 1) + 1
+    (window_of::<I>() + 2 * items_of_tile::<I>()) / (window::FEW * I::VECTOR + 1) + 1
 }
 
 /// The words of a block in shared memory before the starts of the segments: the cells, two counters, and the listed
-/// segments.
+/// segments; a multiple of 16 bytes.
 pub const fn words_of<I: Items>() -> usize {
-    cells_of::<I>() + 2 + most_listed::<I>()
+    (cells_of::<I>() + 2 + most_listed::<I>()).next_multiple_of(4)
 }
 
+/// The bytes for starts besides 4 of each diagonal: one start more, and what granules of 16 bytes have before and behind.
+const STARTS_MORE: usize = 4 + 2 * 16;
+
 /// The dynamic shared memory of a block in bytes: words, the offsets, and the staged items. A window has at most as many
-/// starts and items as diagonals, and its last segment has at most a tile of items more.
+/// starts and items as diagonals, and its last segment has at most [`most_staged`] items more.
 pub const fn shared_bytes<I: Items>() -> usize {
-    let widest = if I::BYTES > 4 { I::BYTES } else { 4 };
-    let diagonals = window_of::<I>() * widest + items_of_tile::<I>() * I::BYTES;
-    let bytes = 4 * (words_of::<I>() + 5) + diagonals + 3 * staged_bytes(0);
+    let bytes = shared_bytes_of::<I>(most_staged::<I>());
     assert!(
         bytes <= MOST_SHARED,
         "an item of segments has too many bytes"
     );
+    bytes
+}
+
+/// The same if segments of up to `staged` items are staged.
+const fn shared_bytes_of<I: Items>(staged: usize) -> usize {
+    let widest = if I::BYTES > 4 { I::BYTES } else { 4 };
+    let diagonals = window_of::<I>() * widest + staged * I::BYTES;
+    let bytes = 4 * words_of::<I>() + STARTS_MORE + diagonals + 3 * staged_bytes(0);
     bytes.next_multiple_of(16)
 }
 
@@ -108,6 +129,10 @@ pub struct Shape {
     pub signed: u64,
     /// The number of diagonals of a window.
     pub window: u64,
+    /// The most items of a segment that is staged.
+    pub staged: u64,
+    /// The number of items.
+    pub items: u64,
     /// The number of windows.
     pub windows: u64,
     /// The number of [cells](Layout::cells).
@@ -125,6 +150,8 @@ impl Shape {
             row: row as u64,
             signed: is_signed as u64,
             window: window_of::<I>() as u64,
+            staged: most_staged::<I>() as u64,
+            items: n as u64,
             windows: windows as u64,
             cells: cells as u64,
             per_window: (((segments as u128) << 32) / windows as u128) as u64,
@@ -154,6 +181,11 @@ impl Layout {
         }
     }
 
+    /// The number of warps of [`partition`].
+    pub const fn planners(self) -> usize {
+        self.windows.div_ceil(plan::OF_WARP)
+    }
+
     /// The number of partials.
     pub const fn partials(self) -> usize {
         2 * self.cells
@@ -161,7 +193,7 @@ impl Layout {
 
     /// The number of words of [`Work`].
     pub const fn words(self) -> usize {
-        Work::EDGES + Edge::WORDS * (self.windows + 1) + 2 * self.cells + self.most_huge()
+        Work::PLANS + Plan::WORDS * self.windows + 2 * self.cells + self.most_huge()
     }
 
     /// The number of counters of [`Work`], all 0 before the first launch.
@@ -196,9 +228,6 @@ struct Edge {
 }
 
 impl Edge {
-    /// The words of an edge.
-    const WORDS: usize = 3;
-
     /// The edge before segment `first`.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
@@ -209,6 +238,23 @@ impl Edge {
             _ => offsets.get(first - 1),
         };
         Self { first, before, at }
+    }
+
+    /// The edge of the next lane.
+    ///
+    /// # Safety
+    ///
+    /// All lanes of the warp arrive here.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    unsafe fn of_next_lane(self) -> Self {
+        // SAFETY: the caller guarantees that all lanes arrive.
+        let next = |of: usize| unsafe { (of as u64).shuffle(FULL_MASK, Shuffle::Down(1)) as usize };
+        Self {
+            first: next(self.first),
+            before: next(self.before),
+            at: next(self.at),
+        }
     }
 }
 
@@ -230,8 +276,8 @@ impl Work {
     /// The same for earlier launches.
     pub const BAD_BEFORE: usize = 1;
 
-    /// The first word of the windows' edges.
-    const EDGES: usize = 2;
+    /// The first word of the windows' plans.
+    const PLANS: usize = 2;
 
     /// The counter of huge segments.
     const HUGE: usize = 0;
@@ -273,29 +319,10 @@ impl Work {
         self.words.get(Self::BAD) != Self::NONE
     }
 
-    /// Where a window begins.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn edge(self, window: usize) -> Edge {
-        let word = Self::EDGES + Edge::WORDS * window;
-        let get = |i: usize| self.words.get(word + i) as usize;
-        let (first, before, at) = (get(0), get(1), get(2));
-        Edge { first, before, at }
-    }
-
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn set_edge(self, window: usize, edge: Edge) {
-        let word = Self::EDGES + Edge::WORDS * window;
-        self.words.set(word, edge.first as u64);
-        self.words.set(word + 1, edge.before as u64);
-        self.words.set(word + 2, edge.at as u64);
-    }
-
     /// The first word of the cells: the number of tiles of the long segment that starts in each, and then its own number.
     #[inline(always)]
     fn first_cell(self) -> usize {
-        Self::EDGES + Edge::WORDS * (self.layout.windows + 1)
+        Self::PLANS + Plan::WORDS * self.layout.windows
     }
 
     /// Stores that no long segment starts in a cell.

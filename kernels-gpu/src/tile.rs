@@ -32,10 +32,11 @@
 //! [shifted](crate::mem::Global::shifted). An operator whose result is the same [in any order](Op::ANY_ORDER) takes the
 //! aligned vectors instead, as if the first tile had begun a few items before the array.
 
+use crate::element::{Element, Shuffle};
 use crate::items::Items;
 use crate::mem::compiler_barrier;
 use crate::op::{Op, unrolled};
-use crate::warp::{WARP_SIZE, reduce_to_first};
+use crate::warp::{FULL_MASK, WARP_SIZE, reduce_to_first};
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use cuda_std::thread::{block_dim_x, grid_dim_x, thread_idx_x};
@@ -511,7 +512,7 @@ impl<I: Items, O: Op<I>, const N: usize> Lane<I, O, N> {
 
     /// Combines whole rows, from their indices on.
     #[inline(always)]
-    fn absorb<const K: usize>(&mut self, rows: [[I; N]; K], first: [u64; K]) {
+    pub(crate) fn absorb<const K: usize>(&mut self, rows: [[I; N]; K], first: [u64; K]) {
         if has_slots::<I, O>() {
             unrolled!(|k < K, e < N| {
                 let item = self.op.lift(rows[k][e], first[k] + e as u64);
@@ -533,6 +534,31 @@ impl<I: Items, O: Op<I>, const N: usize> Lane<I, O, N> {
     pub(crate) fn absorb_item(&mut self, slot: usize, item: I, index: u64) {
         let slot = if has_slots::<I, O>() { slot } else { 0 };
         self.slots[slot] = self.op.absorb(self.slots[slot], [[item]], [index]);
+    }
+
+    /// If the slots of the warp's lanes are those of granules that begin `skew` items before the vectors of the lanes, gives
+    /// each lane the slots of its own vector.
+    ///
+    /// # Safety
+    ///
+    /// All lanes of the warp arrive here, with the same `skew`.
+    #[inline(always)]
+    pub(crate) unsafe fn shift_slots(&mut self, skew: u32) {
+        if !has_slots::<I, O>() || skew == 0 {
+            return;
+        }
+        let next = Shuffle::Idx((thread_idx_x() + 1) % WARP_SIZE);
+        unrolled!(|e < N| {
+            // SAFETY: the caller guarantees that all lanes arrive.
+            let other = unsafe { self.slots[e].shuffle(FULL_MASK, next) };
+            if (e as u32) < skew {
+                self.slots[e] = other;
+            }
+        });
+        unrolled!(|step < HALVINGS| if N >> (step + 1) > 0 && skew & (1 << step) != 0 {
+            let slots = self.slots;
+            unrolled!(|e < N| self.slots[e] = slots[(e + (1 << step)) % N]);
+        });
     }
 
     /// Combines the slots by halves.

@@ -49,8 +49,8 @@ impl<I: Items, O: Segments<I>, T: Offset> Launch<'_, '_, '_, I, O, T> {
                 &mut storage.counts,
                 layout,
             );
-            let blocks = (layout.windows + 1).div_ceil(THREADS as usize) as u32;
-            // SAFETY: a thread for each window and one more. The rest is as below.
+            let blocks = layout.planners().div_ceil(THREADS as usize / 32) as u32;
+            // SAFETY: as many warps as the plans need. The rest is as below.
             unsafe { launch(&kernel, queue, blocks, &arguments) }?;
         }
         let mut output = output;
@@ -66,8 +66,7 @@ impl<I: Items, O: Segments<I>, T: Offset> Launch<'_, '_, '_, I, O, T> {
         // - The kernel checks the offsets before it uses them.
         // - A block for each window.
         unsafe { launch(&kernel, queue, blocks, &arguments) }?;
-        let (tile, longest) = (items_of_tile::<I>(), self.parts.longest(self.n));
-        if longest <= tile {
+        if self.parts.longest(self.n) <= most_staged::<I>() {
             return Ok(());
         }
         let kernel = Kernel::find(gpu, combine)?;

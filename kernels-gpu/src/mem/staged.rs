@@ -9,9 +9,10 @@
 
 use super::trace::{self, Access};
 use super::words::{B128, Word};
-use super::{Global, Shared, compiler_barrier};
+use super::{Global, Shared, compiler_barrier, opaque};
 use crate::element::Element;
 use crate::op::unrolled;
+use core::mem::MaybeUninit;
 use cuda_std::thread::thread_idx_x;
 
 /// The bytes of a granule.
@@ -19,6 +20,9 @@ const GRANULE: usize = size_of::<B128>();
 
 /// The granules that a thread has in flight at once.
 const IN_FLIGHT: usize = 8;
+
+/// The granules that a thread has in flight at once beside those of another array.
+const FEW_IN_FLIGHT: usize = 4;
 
 /// The granules that are permuted among each other: those of all banks.
 const LINE: u32 = 8;
@@ -53,6 +57,25 @@ impl<T: Copy> Staged<T> {
             .get(element ^ ((element / LINE) & ((LINE - 1) * Self::OF_GRANULE)))
     }
 
+    /// The number of elements that the part's first granule of `N` elements has before the first one; `None` if these are
+    /// not the elements of a granule.
+    #[inline(always)]
+    pub fn skew<const N: usize>(self) -> Option<u32> {
+        (Self::PERMUTED && N as u32 == Self::OF_GRANULE).then(|| self.first % N as u32)
+    }
+
+    /// The elements of granule `granule`, counted from the one with the first element. There is a [`skew`](Self::skew).
+    /// Those that are not in the array are 0.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn granule<const N: usize>(self, granule: u32) -> [T; N] {
+        let words = (self.elements.cast::<B128>())
+            .get_word(place::<true>(self.first / N as u32 + granule))
+            .halves();
+        // SAFETY: `N` elements have 16 bytes, and every bit pattern is a valid value (`Plain`).
+        unsafe { words.as_ptr().cast::<[T; N]>().read_unaligned() }
+    }
+
     /// The elements from `index` on.
     #[inline(always)]
     pub fn behind(self, index: u32) -> Self {
@@ -64,19 +87,19 @@ impl<T: Copy> Staged<T> {
         Self { elements, ..self }
     }
 
-    /// The place of granule `granule`.
-    #[inline(always)]
-    fn place(granule: u32) -> u32 {
-        match Self::PERMUTED {
-            true => granule ^ (granule / LINE % LINE),
-            false => granule,
-        }
-    }
-
     /// The first byte of dynamic shared memory behind the part; a multiple of 16.
     #[inline(always)]
     pub fn end(self) -> u32 {
         self.end
+    }
+}
+
+/// The place of granule `granule`.
+#[inline(always)]
+fn place<const PERMUTED: bool>(granule: u32) -> u32 {
+    match PERMUTED {
+        true => granule ^ (granule / LINE % LINE),
+        false => granule,
     }
 }
 
@@ -110,6 +133,59 @@ impl<T: Element> Global<T> {
         at: u32,
         meanwhile: impl FnOnce(),
     ) -> Staged<T> {
+        // SAFETY: the caller's contract.
+        let (skew, end) = unsafe {
+            match Staged::<T>::PERMUTED {
+                true => self.copy::<THREADS, IN_FLIGHT, true>(first, end, at, meanwhile),
+                false => self.copy::<THREADS, IN_FLIGHT, false>(first, end, at, meanwhile),
+            }
+        };
+        let (unmoved, first) = match Staged::<T>::PERMUTED {
+            true => (0, skew / size_of::<T>() as u32),
+            false => (skew, 0),
+        };
+        Staged {
+            // SAFETY: the caller's contract.
+            elements: unsafe { Shared::dynamic_at(at + unmoved) },
+            first,
+            end,
+        }
+    }
+
+    /// Copies the elements from `first` to `end` as [`stage`](Self::stage), but in their order: element `first` is
+    /// [`skew_of`](Self::skew_of) elements behind byte `at`.
+    ///
+    /// # Safety
+    ///
+    /// As [`stage`](Self::stage), with room for a granule more than the elements have.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub unsafe fn stage_in_order<const THREADS: u32>(self, first: usize, end: usize, at: u32) {
+        // SAFETY: the caller's contract.
+        unsafe { self.copy::<THREADS, FEW_IN_FLIGHT, false>(first, end, at, || {}) };
+    }
+
+    /// The number of elements from the last multiple of 16 bytes to element `first`.
+    #[inline(always)]
+    pub fn skew_of(self, first: usize) -> u32 {
+        (self.start.wrapping_add(first).addr() % GRANULE / size_of::<T>()) as u32
+    }
+
+    /// Copies elements by granules, each thread `K` at once, permuted or not. Returns the number of bytes between `at` and
+    /// the first element, and the first byte behind the copy.
+    ///
+    /// # Safety
+    ///
+    /// As [`stage`](Self::stage).
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    unsafe fn copy<const THREADS: u32, const K: usize, const PERMUTED: bool>(
+        self,
+        first: usize,
+        end: usize,
+        at: u32,
+        meanwhile: impl FnOnce(),
+    ) -> (u32, u32) {
         let from = self.start.wrapping_add(first).addr();
         let base = from & !(GRANULE - 1);
         let bytes = self.start.wrapping_add(end).addr() - base;
@@ -129,23 +205,26 @@ impl<T: Element> Global<T> {
         // A line of lines further on, the place is as far.
         let (own_from, own_to) = (
             base + own as usize * GRANULE,
-            to.behind(Staged::<T>::place(own)),
+            to.behind(place::<PERMUTED>(own)),
         );
         let step = THREADS as usize * GRANULE;
-        let mut words = [B128::ZERO; IN_FLIGHT];
-        unrolled!(|k < IN_FLIGHT| {
+        let mut words = [MaybeUninit::<B128>::uninit(); K];
+        unrolled!(|k < K| {
             if own + k as u32 * THREADS < whole {
-                words[k] = self.load_at(own_from + k * step);
+                words[k] = MaybeUninit::new(self.load_at(own_from + k * step));
             }
         });
         compiler_barrier();
         meanwhile();
-        unrolled!(|k < IN_FLIGHT| {
-            if own + k as u32 * THREADS < whole {
-                own_to.set(k as u32 * THREADS, words[k]);
+        // Compares again: so many answers would be kept in registers.
+        let again = opaque(whole as usize) as u32;
+        unrolled!(|k < K| {
+            if own + k as u32 * THREADS < again {
+                // SAFETY: loaded above, because `again` is `whole`.
+                own_to.set(k as u32 * THREADS, unsafe { words[k].assume_init() });
             }
         });
-        let mut k = IN_FLIGHT as u32;
+        let mut k = K as u32;
         while own + k * THREADS < whole {
             own_to.set(k * THREADS, self.load_at(own_from + k as usize * step));
             k += 1;
@@ -154,24 +233,17 @@ impl<T: Element> Global<T> {
             // SAFETY: the caller's contract.
             unsafe {
                 if skipped > 0 {
-                    self.stage_partly(base, at, 0);
+                    self.stage_partly::<PERMUTED>(base, at, 0);
                 }
                 if whole < granules && granules > skipped {
-                    self.stage_partly(base, at, whole);
+                    self.stage_partly::<PERMUTED>(base, at, whole);
                 }
             }
         }
-        let skew = (from - base) as u32;
-        let (unmoved, first) = match Staged::<T>::PERMUTED {
-            true => (0, skew / size_of::<T>() as u32),
-            false => (skew, 0),
-        };
-        Staged {
-            // SAFETY: the caller's contract.
-            elements: unsafe { Shared::dynamic_at(at + unmoved) },
-            first,
-            end: at + granules.next_multiple_of(LINE) * GRANULE as u32,
-        }
+        (
+            (from - base) as u32,
+            at + granules.next_multiple_of(LINE) * GRANULE as u32,
+        )
     }
 
     /// Copies those bytes of granule `g` that the array has.
@@ -181,36 +253,45 @@ impl<T: Element> Global<T> {
     /// As [`stage`](Self::stage).
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    unsafe fn stage_partly(self, base: usize, at: u32, g: u32) {
+    unsafe fn stage_partly<const PERMUTED: bool>(self, base: usize, at: u32, g: u32) {
         // SAFETY: the caller's contract.
         unsafe {
             match align_of::<T>() {
-                1 => self.stage_words::<u8>(base, at, g),
-                2 => self.stage_words::<u16>(base, at, g),
-                4 => self.stage_words::<u32>(base, at, g),
-                _ => self.stage_words::<u64>(base, at, g),
+                1 => self.stage_words::<u8, PERMUTED>(base, at, g),
+                2 => self.stage_words::<u16, PERMUTED>(base, at, g),
+                4 => self.stage_words::<u32, PERMUTED>(base, at, g),
+                _ => self.stage_words::<u64, PERMUTED>(base, at, g),
             }
         }
     }
 
-    /// Copies those words of granule `g` that the array has.
+    /// Copies those words of granule `g` that the array has; the others are 0.
     ///
     /// # Safety
     ///
     /// As [`stage`](Self::stage); `W` has at most the elements' alignment.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    unsafe fn stage_words<W: Word>(self, base: usize, at: u32, g: u32) {
+    unsafe fn stage_words<W: Word + Default, const PERMUTED: bool>(
+        self,
+        base: usize,
+        at: u32,
+        g: u32,
+    ) {
         // SAFETY: the caller's contract.
         let to: Shared<W> = unsafe { Shared::dynamic_at(at) };
         let words = (GRANULE / size_of::<W>()) as u32;
-        let place = Staged::<T>::place(g) * words;
+        let place = place::<PERMUTED>(g) * words;
         let mut word = 0;
         while word < words {
             let address = base + (g * words + word) as usize * size_of::<W>();
-            if self.start.addr() <= address && address + size_of::<W>() <= self.end() {
-                to.set(place + word, self.load_at(address));
-            }
+            let exists = self.start.addr() <= address && address + size_of::<W>() <= self.end();
+            let value = if exists {
+                self.load_at(address)
+            } else {
+                W::default()
+            };
+            to.set(place + word, value);
             word += 1;
         }
     }

@@ -1,18 +1,21 @@
-//! Finds the first segment that starts in each window, and its start; and prepares the words between the kernels.
+//! Makes the plans of the windows, and prepares the words between the kernels.
 
+use super::plan::{OF_WARP, Plan};
 use super::{Edge, Offsets, Work};
+use crate::tile::LANES;
 use cuda_std::thread::{block_dim_x, block_idx_x, grid_dim_x, thread_idx_x};
 
-/// Stores the first segment of each window, a thread for each, and of one window more. Empties the cells, and resets the
-/// number of huge segments and the bad offset of the launch before.
+/// Stores the plan of each window, and finds its first segment by binary search: a lane for each, and one for where the window
+/// behind those of the warp begins. Empties the cells, and resets the number of huge segments and the bad offset of the launch
+/// before.
 ///
 /// # Safety
 ///
-/// The launch meets the [requirements](super), with a thread for each window and one more.
+/// The launch meets the [requirements](super), with [as many warps](super::Layout::planners) as the plans need.
 #[inline(always)]
 pub unsafe fn partition(offsets: Offsets, work: Work) {
-    let window = block_idx_x() as usize * block_dim_x() as usize + thread_idx_x() as usize;
-    if window == 0 {
+    let thread = block_idx_x() as usize * block_dim_x() as usize + thread_idx_x() as usize;
+    if thread == 0 {
         let bad = work.words.get(Work::BAD);
         if bad != Work::NONE && work.words.get(Work::BAD_BEFORE) == Work::NONE {
             work.words.set(Work::BAD_BEFORE, bad);
@@ -20,20 +23,32 @@ pub unsafe fn partition(offsets: Offsets, work: Work) {
         work.words.set(Work::BAD, Work::NONE);
         work.counts.set(Work::HUGE, 0);
     }
-    let mut cell = window;
+    let mut cell = thread;
     while cell < work.layout.cells {
         work.set_no_long(cell);
         cell += grid_dim_x() as usize * block_dim_x() as usize;
     }
     let windows = offsets.shape.windows as usize;
-    if window > windows {
-        return;
+    let lane = thread % LANES;
+    let window = (thread / LANES * OF_WARP + lane).min(windows);
+    let edge = edge_of(offsets, window);
+    // SAFETY: all lanes of the warp arrive here.
+    let next = unsafe { edge.of_next_lane() };
+    if lane < OF_WARP && window < windows {
+        let begin = window * offsets.shape.window as usize;
+        Plan::of(&offsets.shape, begin, edge, next).store(work, window, edge, next);
     }
+}
+
+/// Where a window begins.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+fn edge_of(offsets: Offsets, window: usize) -> Edge {
     let (mut low, mut high) = (0, offsets.segments());
     if window == 0 {
         high = 0;
     }
-    if window == windows {
+    if window == offsets.shape.windows as usize {
         low = high;
     }
     let begin = window * offsets.shape.window as usize;
@@ -52,5 +67,5 @@ pub unsafe fn partition(offsets: Offsets, work: Work) {
             false => high = middle,
         }
     }
-    work.set_edge(window, Edge::of(offsets, low));
+    Edge::of(offsets, low)
 }

@@ -26,12 +26,14 @@ mod segment;
 mod select;
 mod tiles;
 
+use super::plan::Plan;
 use super::{
-    Edge, Long, Offsets, Storage, THREADS, Work, cells_of, most_listed, window_of, words_of,
+    Edge, Long, Offsets, Storage, THREADS, Work, cells_of, most_listed, most_staged, window_of,
+    words_of,
 };
 use crate::element::{Element, Shuffle};
 use crate::items::Items;
-use crate::mem::{Global, Shared, compiler_barrier};
+use crate::mem::{Shared, compiler_barrier};
 use crate::op::{Op, unrolled};
 use crate::tile::{LANES, Lane, Share, has_rows, items_of_tile, reduce_tile, zero};
 use crate::warp::{FULL_MASK, WARP_SIZE, reduce_to_first};
@@ -55,9 +57,6 @@ const NONE: u32 = u32::MAX;
 /// The starts that a thread loads at once.
 const STARTS_IN_FLIGHT: usize = 4;
 
-/// More than the items of any window; longer distances count as this many.
-const FAR: usize = 1 << 30;
-
 /// Reduces the segments of the block's window.
 ///
 /// # Safety
@@ -70,29 +69,31 @@ pub unsafe fn window<I: Items, O: Op<I>, const N: usize, const K: usize>(
     offsets: Offsets,
     storage: Storage<O::Acc>,
 ) {
-    let n = I::len(arrays);
-    let begin = block_idx_x() as usize * window_of::<I>();
-    let (edge, next) = edges::<I>(offsets, storage.work, begin);
-    let Edge { first, before, at } = edge;
-    let end = next.first;
-    let count = end.wrapping_sub(first);
-    if count > window_of::<I>() {
-        // The offsets are bad. All of them are checked, and nothing is reduced.
-        check_all(offsets, first, end, n, storage.work);
+    let window = block_idx_x() as usize;
+    let begin = window * window_of::<I>();
+    let plan = plan_of::<I>(offsets, storage.work, begin);
+    let Plan { first, count, .. } = plan;
+    if !plan.is_right {
+        // All offsets of the window are checked, and nothing is reduced.
+        check_all(offsets, first, first.wrapping_add(count), storage.work);
         return;
     }
-    let follows = before <= at && at <= n && (first == 0 || before + (first - 1) < begin);
+    let count = count as u32;
+    // Starts of 32 bits are copied as they are, those that are computed or wider as distances.
+    let (skew, zero) = match is_copied(offsets, count) {
+        true => (offsets.narrow.skew_of(first), plan.at as u32),
+        false => (0, 0),
+    };
     let block = Block::<I, O> {
         op,
         arrays,
         offsets,
         storage,
         begin,
+        plan,
         first,
-        count: count as u32,
-        at,
-        last: next.before,
-        behind: next.at,
+        count,
+        at: plan.at,
         // SAFETY: the launch provides the memory.
         cells: unsafe { Shared::dynamic_at(0) },
         // SAFETY: as above; the cells are before.
@@ -100,30 +101,43 @@ pub unsafe fn window<I: Items, O: Op<I>, const N: usize, const K: usize>(
         // SAFETY: as above; the two counters are before.
         list: unsafe { Shared::dynamic_at(4 * (cells_of::<I>() + 2) as u32) },
         // SAFETY: as above; the list is before.
-        starts: unsafe { Shared::dynamic_at(4 * words_of::<I>() as u32) },
-        is_begun: follows && at - before > items_of_tile::<I>(),
-        before,
+        starts: unsafe { Shared::dynamic_at(4 * words_of::<I>() as u32) }.behind(skew),
+        zero,
     };
-    if count > 0 {
+    // A long segment alone is known without shared memory.
+    if count > 1 || count == 1 && !block.is_long() {
         // SAFETY: all threads of the block get here.
-        if !unsafe { block.reduce_short::<N, K>(n, follows) } {
+        if !unsafe { block.reduce_short::<N, K>() } {
             return;
         }
-    } else if !follows {
+    } else if count == 0 && !plan.is_begun {
         return;
     }
     // SAFETY: all threads of the block get here.
     unsafe { block.reduce_tiles::<N, K>() };
 }
 
-/// Where the window from diagonal `begin` on begins, and where the next one does.
+/// Whether the starts of a window's segments are copied to shared memory: offsets of 32 bits, unless the only one is known.
+#[inline(always)]
+fn is_copied(offsets: Offsets, count: u32) -> bool {
+    !(offsets.are_rows() || offsets.are_wide() || count == 1)
+}
+
+/// The plan of the block's window, from diagonal `begin` on.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-fn edges<I: Items>(offsets: Offsets, work: Work, begin: usize) -> (Edge, Edge) {
+fn plan_of<I: Items>(offsets: Offsets, work: Work, begin: usize) -> Plan {
     if !offsets.are_rows() {
-        let window = block_idx_x() as usize;
-        return (work.edge(window), work.edge(window + 1));
+        return Plan::load(work, block_idx_x() as usize);
     }
+    let (edge, next) = edges_of_rows::<I>(offsets, begin);
+    Plan::of(&offsets.shape, begin, edge, next)
+}
+
+/// Where the window of rows from diagonal `begin` on begins, and where the next one does.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+fn edges_of_rows<I: Items>(offsets: Offsets, begin: usize) -> (Edge, Edge) {
     let edge = |begin: usize| {
         let diagonals = offsets.shape.row as usize + 1;
         Edge::of(offsets, begin.div_ceil(diagonals).min(offsets.segments()))
@@ -134,7 +148,8 @@ fn edges<I: Items>(offsets: Offsets, work: Work, begin: usize) -> (Edge, Edge) {
 /// Checks the offsets of all segments from `first` to `end`, for which a block has no room.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-fn check_all(offsets: Offsets, first: usize, end: usize, n: usize, work: Work) {
+fn check_all(offsets: Offsets, first: usize, end: usize, work: Work) {
+    let n = offsets.shape.items as usize;
     let mut segment = first + thread_idx_x() as usize;
     while segment < end {
         let (start, end) = (offsets.get(segment), offsets.get(segment + 1));
@@ -156,28 +171,22 @@ struct Block<I: Items, O: Op<I>> {
     storage: Storage<O::Acc>,
     /// The first diagonal.
     begin: usize,
+    plan: Plan,
     /// The first segment that starts here.
     first: usize,
     /// The number of segments that start here.
     count: u32,
     /// The first segment's first item.
     at: usize,
-    /// The last segment's first item.
-    last: usize,
-    /// The first item behind it.
-    behind: usize,
     /// For each cell, the long segment that starts there, counted from `first`; or `NONE`.
     cells: Shared<u32>,
     /// The number of segments for a team, and for a warp.
     counts: Shared<u32>,
     /// The segments for a team, from the front, and those for a warp, from the back.
     list: Shared<u32>,
-    /// The start of each segment, and the end of the last one, counted from `at`.
+    /// The start of each segment, and the end of the last one, counted from where `zero` says that `at` is.
     starts: Shared<u32>,
-    /// Whether the segment before is long, so that its tiles may start here.
-    is_begun: bool,
-    /// The start of the segment before.
-    before: usize,
+    zero: u32,
 }
 
 impl<I: Items, O: Op<I>> Block<I, O> {
@@ -212,144 +221,116 @@ impl<I: Items, O: Op<I>> Block<I, O> {
     /// The number of warps.
     const WARPS: u32 = THREADS / WARP_SIZE;
 
-    /// Reduces the segments of up to a tile that start here, and enters the longer ones. False if an offset is bad.
+    /// Reduces the segments that start here and are staged, and enters the longer ones. False if an offset is bad.
     ///
     /// # Safety
     ///
-    /// All threads of the block arrive here.
+    /// All threads of the block arrive here; the plan is right.
     #[inline(always)]
-    unsafe fn reduce_short<const N: usize, const K: usize>(&self, n: usize, follows: bool) -> bool {
-        let Self { last, behind, .. } = *self;
-        let is_long = behind.wrapping_sub(last) > items_of_tile::<I>();
-        let staged_end = if is_long { last } else { behind };
-        let items = staged_end.wrapping_sub(self.at);
-        let most = window_of::<I>() + items_of_tile::<I>() - self.count as usize;
-        let in_window = |start: usize, segment: usize| {
-            start.wrapping_add(segment).wrapping_sub(self.begin) < window_of::<I>()
-        };
-        let fits = follows
-            && items <= most
-            && last <= behind
-            && behind <= n
-            && in_window(self.at, self.first)
-            && in_window(last, self.first + self.count as usize - 1);
+    unsafe fn reduce_short<const N: usize, const K: usize>(&self) -> bool {
         let tid = thread_idx_x();
         if tid < cells_of::<I>() as u32 {
             self.cells.set(tid, NONE);
         }
-        let mut is_bad = !fits;
         if tid < 2 {
             self.counts.set(tid, 0);
         }
-        if tid == 0 {
-            self.set_start(self.count, behind);
-        }
-        let behind_starts = 4 * (words_of::<I>() as u32 + self.count + 1);
-        let (from, to) = if fits { (self.at, staged_end) } else { (0, 0) };
-        let load = || is_bad |= !self.load_starts();
-        // SAFETY: the items exist, and there is room for them (`fits`).
+        // A granule more, for starts that are copied.
+        let behind_starts = 4 * (words_of::<I>() as u32 + self.count + 1) + 16;
+        // SAFETY: the items exist, and there is room for them (`Plan::is_right`).
         let staged = unsafe {
             I::stage::<THREADS>(
                 self.arrays,
-                from,
-                to,
+                self.at,
+                self.at + self.plan.items as usize,
                 behind_starts.next_multiple_of(16),
-                load,
+                || self.load_starts(),
             )
         };
-        // SAFETY: all threads of the block arrive here.
-        if unsafe { any(is_bad) } {
+        sync_threads();
+        // SAFETY: all threads of the block arrive here; the barrier was between the stores to shared memory and the loads.
+        let is_good = unsafe { self.reduce_staged::<N, K>(staged) };
+        if !is_good {
             let end = self.first + self.count as usize;
-            check_all(self.offsets, self.first, end, n, self.storage.work);
-            return false;
-        }
-        // SAFETY: as above; the barrier was between the stores to shared memory and the loads.
-        unsafe { self.reduce_staged::<N, K>(staged) };
-        true
-    }
-
-    /// Loads the starts of the segments. False if one of those that the thread loads is more than the next.
-    ///
-    /// Only differences are stored and compared, which 32 bits hold: starts that never decrease from the window's first
-    /// one on, up to an end within the items, are right.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn load_starts(&self) -> bool {
-        // A loop for each kind, because the kind would be tested for each start.
-        if self.offsets.are_rows() {
-            let row = self.offsets.shape.row.min(FAR as u64) as u32;
-            let mut i = thread_idx_x();
-            while i < self.count {
-                self.starts.set(i, i * row);
-                i += THREADS;
-            }
-            true
-        } else if self.offsets.are_wide() {
-            self.load_starts_of(self.offsets.wide, |start| {
-                start.wrapping_sub(self.at as u64) as u32
-            })
-        } else {
-            self.load_starts_of(self.offsets.narrow, |start| {
-                start.wrapping_sub(self.at as u32)
-            })
-        }
-    }
-
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn load_starts_of<T: Element + PartialOrd>(
-        &self,
-        offsets: Global<T>,
-        distance: impl Fn(T) -> u32,
-    ) -> bool {
-        let own = offsets.part(self.first, self.count as usize + 1);
-        let mut is_good = true;
-        let mut i = thread_idx_x();
-        while i < self.count {
-            let mut loaded = [None; STARTS_IN_FLIGHT];
-            unrolled!(|k < STARTS_IN_FLIGHT| {
-                let segment = i + k as u32 * THREADS;
-                if segment < self.count {
-                    let segment = segment as usize;
-                    loaded[k] = Some((own.get(segment), own.get(segment + 1)));
-                }
-            });
-            compiler_barrier();
-            unrolled!(|k < STARTS_IN_FLIGHT| {
-                if let Some((start, end)) = loaded[k] {
-                    self.starts.set(i + k as u32 * THREADS, distance(start));
-                    is_good &= start <= end;
-                }
-            });
-            i += STARTS_IN_FLIGHT as u32 * THREADS;
+            check_all(self.offsets, self.first, end, self.storage.work);
         }
         is_good
     }
 
-    /// Stores the start of segment `i`, or the end of the last one.
+    /// Loads the starts of the segments: offsets of 32 bits as they are, by granules if there are many; the distances of longer
+    /// ones. None of rows.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn set_start(&self, i: u32, start: usize) {
-        let distance = start.wrapping_sub(self.at);
-        self.starts.set(i, distance.min(FAR) as u32);
+    fn load_starts(&self) {
+        let own = thread_idx_x();
+        if is_copied(self.offsets, self.count) {
+            let (offsets, end) = (self.offsets.narrow, self.first + self.count as usize + 1);
+            if self.count >= THREADS {
+                let at = 4 * words_of::<I>() as u32;
+                // SAFETY: the offsets exist, and there is room for them.
+                unsafe { offsets.stage_in_order::<THREADS>(self.first, end, at) };
+            } else if own <= self.count {
+                self.starts.set(own, offsets.get(self.first + own as usize));
+            }
+            return;
+        }
+        if self.offsets.are_rows() {
+            return;
+        }
+        if own == 0 {
+            self.starts.set(0, 0);
+            self.starts.set(self.count, self.plan.end);
+        }
+        if self.count > 1 {
+            self.load_wide_starts();
+        }
     }
 
-    /// Reduces the segments whose items are staged, and enters those that are too long for that.
+    /// Stores the distances of starts of 64 bits.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn load_wide_starts(&self) {
+        let own = self.offsets.wide.part(self.first, self.count as usize);
+        let mut i = thread_idx_x();
+        while i < self.count {
+            let mut loaded = [0; STARTS_IN_FLIGHT];
+            unrolled!(|k < STARTS_IN_FLIGHT| {
+                let segment = (i + k as u32 * THREADS).min(self.count - 1);
+                loaded[k] = own.get(segment as usize);
+            });
+            compiler_barrier();
+            unrolled!(|k < STARTS_IN_FLIGHT| if i + k as u32 * THREADS < self.count {
+                let distance = loaded[k].wrapping_sub(self.at as u64);
+                let distance = distance.min(u32::MAX.into()) as u32;
+                self.starts.set(i + k as u32 * THREADS, distance);
+            });
+            i += STARTS_IN_FLIGHT as u32 * THREADS;
+        }
+    }
+
+    /// Reduces the segments whose items are staged, and enters those that are too long for that. False if an offset is bad:
+    /// starts that never decrease from the window's first one on, up to an end within the items, are right.
     ///
     /// # Safety
     ///
     /// All threads of the block arrive here.
     #[inline(always)]
-    unsafe fn reduce_staged<const N: usize, const K: usize>(&self, staged: I::Staged) {
+    unsafe fn reduce_staged<const N: usize, const K: usize>(&self, staged: I::Staged) -> bool {
+        let Plan { last, end, .. } = self.plan;
+        let mut is_bad = false;
         let mut i = thread_idx_x();
         while i < self.count {
             let segment = self.segment(staged, i);
-            if segment.len <= Self::OF_THREAD * Self::ADJACENT {
+            let is_right = self.offsets.are_rows()
+                || segment.start <= last && segment.len <= end - segment.start;
+            if !is_right {
+                is_bad = true;
+            } else if segment.len <= Self::OF_THREAD * Self::ADJACENT {
                 self.set_result(i, self.by_thread::<N, K>(segment));
             } else if segment.len <= Self::OF_TEAM * Self::ADJACENT {
                 let number = self.counts.fetch_add(FOR_TEAMS, 1);
                 self.list.set(number, i);
-            } else if segment.len as usize <= items_of_tile::<I>() {
+            } else if segment.len as usize <= most_staged::<I>() {
                 let number = self.counts.fetch_add(FOR_WARPS, 1);
                 self.list.set(most_listed::<I>() as u32 - 1 - number, i);
             } else {
@@ -358,7 +339,10 @@ impl<I: Items, O: Op<I>> Block<I, O> {
             i += THREADS;
         }
         // The list and the cells are complete.
-        sync_threads();
+        // SAFETY: all threads of the block arrive here.
+        if unsafe { any(is_bad) } {
+            return false;
+        }
         let warp = thread_idx_x() / WARP_SIZE;
         let (for_teams, for_warps) = (self.counts.get(FOR_TEAMS), self.counts.get(FOR_WARPS));
         let mut number = warp * Self::TEAMS;
@@ -374,6 +358,19 @@ impl<I: Items, O: Op<I>> Block<I, O> {
             unsafe { self.reduce_by_warp::<N, K>(self.segment(staged, i), i) };
             number += Self::WARPS;
         }
+        true
+    }
+
+    /// Whether the last segment is longer than those that are staged.
+    #[inline(always)]
+    fn is_long(&self) -> bool {
+        self.plan.end - self.plan.last > most_staged::<I>() as u32
+    }
+
+    /// The length of a row; a longer one than a window counts as 2^32 - 1.
+    #[inline(always)]
+    fn row(&self) -> u32 {
+        self.offsets.shape.row.min(u32::MAX.into()) as u32
     }
 
     /// Stores the result of segment `i`.
@@ -387,9 +384,17 @@ impl<I: Items, O: Op<I>> Block<I, O> {
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn segment(&self, staged: I::Staged, i: u32) -> Segment<I> {
+        if self.offsets.are_rows() {
+            let len = self.row();
+            let start = i * len;
+            return Segment { staged, start, len };
+        }
         let (start, end) = (self.starts.get(i), self.starts.get(i + 1));
-        let len = end - start;
-        Segment { staged, start, len }
+        Segment {
+            staged,
+            start: start.wrapping_sub(self.zero),
+            len: end.wrapping_sub(start),
+        }
     }
 
     /// Reduces a segment of a few lanes of a tile.
@@ -398,6 +403,10 @@ impl<I: Items, O: Op<I>> Block<I, O> {
     fn by_thread<const N: usize, const K: usize>(&self, segment: Segment<I>) -> O::Acc {
         if O::SELECTS {
             self.select::<N>(segment)
+        } else if Self::IS_SHORT && segment.len == 1 {
+            let mut acc = Lane::<I, O, N>::new(self.op);
+            acc.absorb_item(0, I::staged(segment.staged, segment.start), 0);
+            acc.combined()
         } else if segment.len <= Self::ADJACENT {
             self.lane::<N, K>(segment, 0)
         } else {
@@ -417,12 +426,9 @@ impl<I: Items, O: Op<I>> Block<I, O> {
             unsafe { self.select_by_lanes::<N>(segment, Some(i), WARP_SIZE) };
             return;
         }
-        let lane = thread_idx_x() % WARP_SIZE;
-        let mut acc = Lane::<I, O, N>::new(self.op);
-        self.share::<N, K>(segment, lane).combine_items(&mut acc);
-        // SAFETY: the caller guarantees that all lanes arrive.
-        let value = unsafe { reduce_to_first::<I, O>(self.op, acc.combined()) };
-        if lane == 0 {
+        // SAFETY: the caller guarantees that all lanes arrive, with the same segment.
+        let value = unsafe { self.tiles_of_warp::<N, K>(segment) };
+        if thread_idx_x().is_multiple_of(WARP_SIZE) {
             self.set_result(i, value);
         }
     }

@@ -133,6 +133,7 @@ pub const SOURCES: &[Source] = &[
     segments::SOURCE,
     segments::PARTITION,
     segments::WINDOW,
+    segments::PLAN,
     segments::LANES,
     segments::SELECT,
     segments::TILES,

@@ -76,7 +76,7 @@ pub fn combines(
     }
 }
 
-/// Whether `segments_partition` finds the edges of more windows than a block has threads, and empties all cells.
+/// Whether `segments_partition` finds where more windows begin than a block has threads, and empties all cells.
 ///
 /// # Errors
 ///
@@ -106,24 +106,21 @@ pub fn partitions(
         Array::new("work", work.as_ptr(), layout.words()),
         Array::new("counts", counts.as_ptr(), counts.len()),
     ];
-    let blocks = (layout.windows + 1).div_ceil(THREADS as usize) as u32;
-    // SAFETY: the arrays exist, and have the lengths of the layout; there is a thread for each edge of a window.
+    let blocks = layout.planners().div_ceil(THREADS as usize / 32) as u32;
+    // SAFETY: the arrays exist, and have the lengths of the layout; there are as many warps as the plans need.
     unsafe { launch(entry, simulator().grid(blocks).block(THREADS), (), &arrays) }
         .map_err(|failure| Wrong::Findings(entry.name, failure))?;
     // Behind the cells are the numbers of their segments, and the huge ones.
     let first = layout.words() - 2 * layout.cells - (layout.counters() - 1);
-    let edges = 3 * (layout.windows + 1);
-    // SAFETY: the buffer has that many words; the kernel writes those of the edges and of the cells.
+    let plans = 6 * layout.windows;
+    // SAFETY: the buffer has that many words; the kernel writes those of the plans and of the cells.
     let word = |at: usize| unsafe { work.as_ptr().add(at).read() };
-    for window in 0..=layout.windows {
-        let at = first - edges + 3 * window;
+    for window in 0..layout.windows {
+        let at = first - plans + 6 * window;
         let begin = window * window_of::<f32>();
         let is_before = |segment: &usize| offsets[*segment] as usize + segment < begin;
-        let own = match window == layout.windows {
-            true => segments,
-            false => (0..segments).take_while(is_before).count(),
-        };
-        let got = (word(at), word(at + 2));
+        let own = (0..segments).take_while(is_before).count();
+        let got = (word(at), word(at + 1));
         if got != (own as u64, u64::from(offsets[own])) {
             return Err(Wrong::Results(format!(
                 "window {window} begins with {got:?}, not segment {own}"

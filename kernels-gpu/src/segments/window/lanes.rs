@@ -86,6 +86,117 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         acc.combined()
     }
 
+    /// Combines the items of a segment by a warp, tile after tile. **Lane 0 holds the result.**
+    ///
+    /// # Safety
+    ///
+    /// All lanes of the warp arrive here, with the same segment.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub(super) unsafe fn tiles_of_warp<const N: usize, const K: usize>(
+        &self,
+        segment: Segment<I>,
+    ) -> O::Acc {
+        let tile = items_of_tile::<I>() as u32;
+        // SAFETY: the caller guarantees that all lanes arrive, with the same segment.
+        let mut value = unsafe { self.tile_of_warp::<N, K>(segment, 0) };
+        if segment.len > tile {
+            // SAFETY: as above.
+            let second = unsafe { self.tile_of_warp::<N, K>(segment, tile) };
+            value = self.op.combine(value, second);
+        }
+        value
+    }
+
+    /// Combines the items of the tile that begins at item `start` of a segment. **Lane 0 holds the result.**
+    ///
+    /// # Safety
+    ///
+    /// All lanes of the warp arrive here, with the same segment and tile.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    unsafe fn tile_of_warp<const N: usize, const K: usize>(
+        &self,
+        segment: Segment<I>,
+        start: u32,
+    ) -> O::Acc {
+        let lane = thread_idx_x() % WARP_SIZE;
+        let mut acc = Lane::<I, O, N>::new(self.op);
+        let own = I::behind(segment.staged, segment.start);
+        match I::staged_skew::<N>(own) {
+            Some(skew) if Self::IS_SHORT => {
+                let end = segment.len.min(start + items_of_tile::<I>() as u32);
+                self.absorb_granules::<N>(own, skew, start, end, &mut acc);
+                // SAFETY: the caller guarantees that all lanes arrive, with the same segment.
+                unsafe { acc.shift_slots(skew) };
+            }
+            _ => {
+                let mut share = self.share::<N, K>(segment, lane);
+                share.first += start as usize;
+                share.combine_items(&mut acc);
+            }
+        }
+        // SAFETY: as above.
+        unsafe { reduce_to_first::<I, O>(self.op, acc.combined()) }
+    }
+
+    /// Combines the items from `start` to `end` of a segment that are in every 32nd granule; each slot takes those at its place
+    /// of a granule. The segment begins with item `skew` of its first granule, and `start` is a multiple of the items of 32.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn absorb_granules<const N: usize>(
+        &self,
+        own: I::Staged,
+        skew: u32,
+        start: u32,
+        end: u32,
+        acc: &mut Lane<I, O, N>,
+    ) {
+        // Places are counted from the first granule's first item.
+        let mut place = start + thread_idx_x() % WARP_SIZE * N as u32;
+        let end = end + skew;
+        let some = |acc: &mut Lane<I, O, N>, place: u32| {
+            let items = I::staged_granule::<N>(own, place / N as u32);
+            unrolled!(|e < N| {
+                let item = place + e as u32;
+                if start + skew <= item && item < end {
+                    acc.absorb_item(e, items[e], u64::from(item - skew));
+                }
+            });
+        };
+        if place == start && skew > 0 {
+            some(acc, place);
+            place += (LANES * N) as u32;
+        }
+        while place + N as u32 <= end {
+            let items = I::staged_granule::<N>(own, place / N as u32);
+            acc.absorb([items], [u64::from(place - skew)]);
+            place += (LANES * N) as u32;
+        }
+        if place < end {
+            some(acc, place);
+        }
+    }
+
+    /// Combines an accumulator with those of the `N` items from `first` on that exist.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn absorb_items<const N: usize>(
+        &self,
+        segment: Segment<I>,
+        first: u32,
+        acc: &mut Lane<I, O, N>,
+    ) {
+        let mut items = [zero::<I>(); N];
+        let own = I::behind(segment.staged, segment.start + first);
+        unrolled!(|e < N| if first + (e as u32) < segment.len {
+            items[e] = I::staged(own, e as u32);
+        });
+        unrolled!(|e < N| if first + (e as u32) < segment.len {
+            acc.absorb_item(e, items[e], u64::from(first) + e as u64);
+        });
+    }
+
     /// Combines an accumulator with the items of a lane of a segment that has no second row.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
@@ -99,14 +210,7 @@ impl<I: Items, O: Op<I>> Block<I, O> {
             self.share::<N, K>(segment, lane).combine_items(acc);
             return;
         }
-        let (first, mut items) = (lane * Self::ADJACENT, [zero::<I>(); N]);
-        let own = I::behind(segment.staged, segment.start + first);
-        unrolled!(|e < N| if first + (e as u32) < segment.len {
-            items[e] = I::staged(own, e as u32);
-        });
-        unrolled!(|e < N| if first + (e as u32) < segment.len {
-            acc.absorb_item(e, items[e], u64::from(first) + e as u64);
-        });
+        self.absorb_items::<N>(segment, lane * Self::ADJACENT, acc);
     }
 
     /// The items of a lane of a segment.

@@ -7,6 +7,7 @@
 
 use super::*;
 use crate::tile::ROWS;
+use crate::tile::Source;
 use cuda_std::warp::{WarpReductionOp, warp_reduce};
 
 /// The vectors of a tile that a lane has in flight.
@@ -30,15 +31,14 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         }
         if segment.len <= N as u32 {
             // Without a second look at the row.
-            let items = self.row::<N>(segment, 0);
+            let items = segment.clamped::<N>(0);
             let (mut item, mut at) = (items[0], 0);
             unrolled!(|e < N| if self.op.precedes(items[e], item) {
                 (item, at) = (items[e], e);
             });
             return self.op.lift(item, at as u64);
         }
-        let rows = segment.len.div_ceil(N as u32);
-        let best = self.best_of_rows::<N>(segment, 0, rows);
+        let best = self.best_of_rows::<N>(segment, 0, u32::MAX);
         self.found::<N>(segment, best)
     }
 
@@ -62,7 +62,7 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         };
         if number.is_some() {
             // Adjacent rows, so that the first lane with an item has the first such row.
-            let rows = segment.len.div_ceil(N as u32).div_ceil(lanes);
+            let rows = segment.rows::<N>().div_ceil(lanes);
             best = self.best_of_rows::<N>(segment, own * rows, rows);
         }
         let is_first = {
@@ -95,32 +95,29 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         item
     }
 
-    /// Selects among at most `count` rows from row `first` on of a segment that is not empty; gives its last item if it has none of
-    /// these.
+    /// Selects among the items of at most `count` granules from granule `first` on, and the first item of the segment, which is
+    /// not empty.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn best_of_rows<const N: usize>(&self, segment: Segment<I>, first: u32, count: u32) -> Best<I> {
-        let rows = segment.len.div_ceil(N as u32);
-        let mut row = first;
-        let item = self.best_of_row::<N>(segment, row);
-        let mut best = Best { item, row };
-        let end = (first + count).min(rows);
-        row += 1;
+        let mut best = Best {
+            item: segment.get(0),
+            row: 0,
+        };
+        let (mut row, end) = (first, first.saturating_add(count).min(segment.rows::<N>()));
         while row < end {
-            let item = self.best_of_row::<N>(segment, row);
+            let items = segment.row::<N>(row);
+            let index = segment.first_of::<N>(row);
+            let mut item = best.item;
+            unrolled!(|e < N| if index.wrapping_add(e as u32) < segment.len {
+                item = self.op.preceding(item, items[e]);
+            });
             if self.op.precedes(item, best.item) {
                 best = Best { item, row };
             }
             row += 1;
         }
         best
-    }
-
-    /// An item of a row that no other of its items precedes.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn best_of_row<const N: usize>(&self, segment: Segment<I>, row: u32) -> I {
-        self.best_of(self.row::<N>(segment, row))
     }
 
     /// An item that no other precedes.
@@ -137,8 +134,17 @@ impl<I: Items, O: Op<I>> Block<I, O> {
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn found<const N: usize>(&self, segment: Segment<I>, best: Best<I>) -> O::Acc {
-        let (item, at) = self.found_in(best.item, self.row::<N>(segment, best.row));
-        self.op.lift(item, (best.row * N as u32) as u64 + at as u64)
+        let items = segment.row::<N>(best.row);
+        let index = segment.first_of::<N>(best.row);
+        let (mut at, mut item) = (0, best.item);
+        unrolled!(|e < N| {
+            let e = N - 1 - e;
+            let own = index.wrapping_add(e as u32);
+            if own < segment.len && !self.op.precedes(best.item, items[e]) {
+                (at, item) = (own, items[e]);
+            }
+        });
+        self.op.lift(item, at.into())
     }
 
     /// The first of the items that the best one does not precede, and its place.
@@ -231,15 +237,45 @@ impl<I: Items, O: Op<I>> Block<I, O> {
             false => best,
         }
     }
+}
 
-    /// The items of a row.
+impl<I: Items> Segment<I> {
+    /// The number of rows: granules of `N` items if items are staged by these, or rows that begin with the first item.
+    #[inline(always)]
+    fn rows<const N: usize>(self) -> u32 {
+        (self.skew::<N>() + self.len).div_ceil(N as u32)
+    }
+
+    /// The index of a row's first item. Wraps before the segment.
+    #[inline(always)]
+    fn first_of<const N: usize>(self, row: u32) -> u32 {
+        (row * N as u32).wrapping_sub(self.skew::<N>())
+    }
+
+    /// The number of items before the segment in its first row.
+    #[inline(always)]
+    fn skew<const N: usize>(self) -> u32 {
+        I::staged_skew::<N>(I::behind(self.staged, self.start)).unwrap_or(0)
+    }
+
+    /// The items of a row. Those that are not in the segment are unspecified.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn row<const N: usize>(&self, segment: Segment<I>, row: u32) -> [I; N] {
-        let (first, last) = (row * N as u32, segment.len - 1);
-        let own = I::behind(segment.staged, segment.start);
+    fn row<const N: usize>(self, row: u32) -> [I; N] {
+        let own = I::behind(self.staged, self.start);
+        match I::staged_skew::<N>(own) {
+            Some(_) => I::staged_granule(own, row),
+            None => self.clamped(row * N as u32),
+        }
+    }
+
+    /// The `N` items from `first` on. The last item stands for those behind it.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn clamped<const N: usize>(self, first: u32) -> [I; N] {
+        let own = I::behind(self.staged, self.start);
         let mut items = [zero::<I>(); N];
-        unrolled!(|e < N| items[e] = I::staged(own, (first + e as u32).min(last)));
+        unrolled!(|e < N| items[e] = I::staged(own, (first + e as u32).min(self.len - 1)));
         items
     }
 }

@@ -2,6 +2,15 @@
 
 use super::*;
 
+/// Where segments end and start that are longer than a window.
+#[derive(Clone, Copy)]
+struct Ends {
+    /// The first item behind the window's last segment.
+    behind: usize,
+    /// The first item of the segment before the window.
+    before: usize,
+}
+
 impl<I: Items, O: Op<I>> Block<I, O> {
     /// Reduces the tiles of long segments that start here, each by a warp.
     ///
@@ -11,7 +20,7 @@ impl<I: Items, O: Op<I>> Block<I, O> {
     #[inline(always)]
     pub(super) unsafe fn reduce_tiles<const N: usize, const K: usize>(&self) {
         let cells = cells_of::<I>() as u32;
-        if self.count > 0 && !self.is_begun {
+        if self.count > 0 && !self.plan.is_begun {
             let lane = thread_idx_x() % WARP_SIZE;
             let entered = lane < cells && self.entered(lane) != NONE;
             // SAFETY: the caller guarantees that all threads arrive.
@@ -19,15 +28,16 @@ impl<I: Items, O: Op<I>> Block<I, O> {
                 return;
             }
         }
+        let ends = self.ends();
         // Before the tiles, whose items need the registers.
         let last = THREADS - 1 - thread_idx_x();
         if last < cells && !self.offsets.are_rows() {
-            self.tell(last);
+            self.tell(last, ends);
         }
         let mut job = thread_idx_x() / WARP_SIZE;
         // Most tiles are not the first of their segment: their jobs are adjacent, for different warps.
         while job < 2 * cells {
-            if let Some((start, len, tile, place)) = self.tile_of(job % cells, job >= cells) {
+            if let Some((start, len, tile, place)) = self.tile_of(job % cells, job >= cells, ends) {
                 let part = I::part(self.arrays, start, len);
                 // SAFETY: all lanes of the warp arrive here, with the same tile.
                 let value = unsafe {
@@ -44,14 +54,35 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         }
     }
 
+    /// Where the segments of the window end, and where the segment before starts.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn ends(&self) -> Ends {
+        let (behind, before) = match self.offsets.are_rows() {
+            true => {
+                let row = self.offsets.shape.row as usize;
+                (
+                    self.at + self.count as usize * row,
+                    self.at.saturating_sub(row),
+                )
+            }
+            false => Plan::load_ends(self.storage.work, block_idx_x() as usize),
+        };
+        Ends { behind, before }
+    }
+
     /// The long segment that starts in this cell of the block, or [`NONE`].
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn entered(&self, cell: u32) -> u32 {
-        match self.count > 0 {
-            true => self.cells.get(cell),
+        match self.count {
             // The cells are not initialised.
-            false => NONE,
+            0 => NONE,
+            1 => match self.is_long() && cell == self.cell_of(self.at + self.first) {
+                true => 0,
+                false => NONE,
+            },
+            _ => self.cells.get(cell),
         }
     }
 
@@ -59,14 +90,19 @@ impl<I: Items, O: Op<I>> Block<I, O> {
     /// length, the number of the tile, and the place of its partial.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn tile_of(&self, cell: u32, is_first: bool) -> Option<(usize, usize, usize, usize)> {
+    fn tile_of(
+        &self,
+        cell: u32,
+        is_first: bool,
+        ends: Ends,
+    ) -> Option<(usize, usize, usize, usize)> {
         let own_cell = self.begin / items_of_tile::<I>() + cell as usize;
         if is_first {
             let i = self.entered(cell);
             if i == NONE {
                 return None;
             }
-            let (start, end) = self.bounds(i);
+            let (start, end) = self.bounds(i, ends);
             return Some((start, end - start, 0, self.storage.place(own_cell, 0)));
         }
         // The last long segment that starts before the cell.
@@ -80,10 +116,10 @@ impl<I: Items, O: Op<I>> Block<I, O> {
             earlier += 1;
         }
         let (segment, start, end) = if i != NONE {
-            let (start, end) = self.bounds(i);
+            let (start, end) = self.bounds(i, ends);
             (self.first + i as usize, start, end)
-        } else if self.is_begun {
-            (self.first - 1, self.before, self.at)
+        } else if self.plan.is_begun {
+            (self.first - 1, ends.before, self.at)
         } else {
             return None;
         };
@@ -99,23 +135,35 @@ impl<I: Items, O: Op<I>> Block<I, O> {
     /// The start and end of segment `i` of the block.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn bounds(&self, i: u32) -> (usize, usize) {
-        let start = self.at + self.starts.get(i) as usize;
+    fn bounds(&self, i: u32, ends: Ends) -> (usize, usize) {
         match i + 1 == self.count {
-            true => (start, self.behind),
-            false => (start, self.at + self.starts.get(i + 1) as usize),
+            true => (self.start(i), ends.behind),
+            false => (self.start(i), self.start(i + 1)),
         }
+    }
+
+    /// The start of segment `i` of the block.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn start(&self, i: u32) -> usize {
+        if i == 0 {
+            return self.at;
+        }
+        if self.offsets.are_rows() {
+            return self.at + i as usize * self.row() as usize;
+        }
+        self.at + self.starts.get(i).wrapping_sub(self.zero) as usize
     }
 
     /// Tells [`combine`](mod@super::super::combine) which long segment starts in this cell of the block.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn tell(&self, cell: u32) {
+    fn tell(&self, cell: u32, ends: Ends) {
         let i = self.entered(cell);
         if i == NONE {
             return;
         }
-        let (start, end) = self.bounds(i);
+        let (start, end) = self.bounds(i, ends);
         self.storage.work.set_long(Long {
             segment: (self.first + i as usize) as u64,
             cell: (self.begin / items_of_tile::<I>()) as u32 + cell,
@@ -133,7 +181,7 @@ impl<I: Items, O: Op<I>> Block<I, O> {
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub(super) fn enter(&self, i: u32) {
-        let diagonal = self.at + self.starts.get(i) as usize + self.first + i as usize;
+        let diagonal = self.start(i) + self.first + i as usize;
         self.cells.set(self.cell_of(diagonal), i);
     }
 }

@@ -34,11 +34,11 @@ pub const SOURCE: Source = Source {
             "_ => cell + tile",
         ),
         mutant(
-            "cells_overlap_edges",
-            "the cells do not follow the edges",
-            "        Self::EDGES + Edge::WORDS * (self.layout.windows + 1)
+            "cells_overlap_plans",
+            "the cells do not follow the plans",
+            "        Self::PLANS + Plan::WORDS * self.layout.windows
     }",
-            "        Self::EDGES + Edge::WORDS * self.layout.windows
+            "        Self::PLANS + Plan::WORDS * (self.layout.windows - 1)
     }",
         ),
         mutant(
@@ -67,10 +67,10 @@ pub const PARTITION: Source = Source {
             "wrapping_add(segment) <= begin;",
         ),
         mutant(
-            "no_last_edge",
-            "the last window has no end",
-            "if window > windows {",
-            "if window >= windows {",
+            "last_lane_plans",
+            "the lane that finds where the next window begins makes a plan too",
+            "if lane < OF_WARP && window < windows {",
+            "if window < windows {",
         ),
         mutant(
             "counts_kept",
@@ -97,11 +97,11 @@ pub const PARTITION: Source = Source {
         mutant(
             "last_edge_searched",
             "empty segments behind the last window's begin belong to no window",
-            "    if window == windows {
+            "    if window == offsets.shape.windows as usize {
         low = high;
     }
 ",
-            "    if window == windows {
+            "    if window == offsets.shape.windows as usize {
         high = offsets.segments() - 1;
     }
 ",
@@ -116,35 +116,36 @@ pub const WINDOW: Source = Source {
         mutant(
             "no_barrier_after_list",
             "a warp reads the list before all threads have added to it",
-            "        // The list and the cells are complete.
-        sync_threads();
+            "        if unsafe { any(is_bad) } {
+            return false;
+        }
 ",
-            "",
-        ),
-        mutant(
-            "items_of_all_offsets",
-            "does not check that the items are in the array",
-            "            && behind <= n
+            "        if is_bad {
+            return false;
+        }
 ",
-            "",
         ),
         mutant(
             "bad_offsets_ignored",
             "reduces the segments although an offset is bad",
             "        if unsafe { any(is_bad) } {
-            let end = self.first + self.count as usize;
-            check_all(self.offsets, self.first, end, n, self.storage.work);
             return false;
         }
-",
+        let warp",
             "        unsafe { any(is_bad) };
-",
+        let warp",
         ),
         mutant(
             "decreasing_offsets_ignored",
-            "does not check that offsets never decrease",
-            "is_good &= start <= end;",
-            "let _ = end;",
+            "does not check that a segment ends behind its start",
+            "segment.start <= last && segment.len <= end - segment.start;",
+            "segment.start <= last;",
+        ),
+        mutant(
+            "late_starts_ignored",
+            "does not check that a segment starts before the last one does",
+            "segment.start <= last && segment.len <= end - segment.start;",
+            "segment.len <= end.wrapping_sub(segment.start);",
         ),
         mutant(
             "first_offset_not_checked",
@@ -155,15 +156,13 @@ pub const WINDOW: Source = Source {
         mutant(
             "far_wraps",
             "a start beyond the window is cut to 32 bits",
-            "self.starts.set(i, distance.min(FAR) as u32);",
-            "self.starts.set(i, distance as u32 & 0xff);",
+            "let distance = distance.min(u32::MAX.into()) as u32;",
+            "let distance = distance as u32 & 0xff;",
         ),
         mutant(
             "no_end_of_last",
             "the last segment of a window has the length that shared memory happens to hold",
-            "        if tid == 0 {
-            self.set_start(self.count, behind);
-        }
+            "            self.starts.set(self.count, self.plan.end);
 ",
             "",
         ),
@@ -189,7 +188,7 @@ pub const WINDOW: Source = Source {
         mutant(
             "every_lane_stores",
             "all lanes of a warp store the segment's result",
-            "        if lane == 0 {
+            "        if thread_idx_x().is_multiple_of(WARP_SIZE) {
             self.set_result(i, value);
         }
 ",
@@ -227,10 +226,37 @@ pub const WINDOW: Source = Source {
             "Edge::of(offsets, (begin / diagonals).min(offsets.segments()))",
         ),
         mutant(
+            "copied_from_the_granule",
+            "begins with the offset that is first in its granule",
+            "(offsets.narrow.skew_of(first), plan.at as u32)",
+            "(0, plan.at as u32)",
+        ),
+    ],
+};
+
+pub const PLAN: Source = Source {
+    path: "segments/plan.rs",
+    kernels: ALL,
+    mutants: &[
+        mutant(
+            "items_of_all_offsets",
+            "does not check that the items are in the array",
+            "            && behind <= n
+",
+            "",
+        ),
+        mutant(
             "two_tiles_are_short",
-            "leaves out the second tile of a segment of two tiles that starts in the window before",
-            "is_begun: follows && at - before > items_of_tile::<I>(),",
-            "is_begun: follows && at - before > 2 * items_of_tile::<I>(),",
+            "leaves out the other tiles of a segment of two tiles that starts in the window before",
+            "is_begun: at.wrapping_sub(before) > staged,",
+            "is_begun: at.wrapping_sub(before) > 2 * staged,",
+        ),
+        mutant(
+            "starts_anywhere",
+            "does not check that the first segment starts in the window",
+            "            && in_window(at, first)
+",
+            "",
         ),
     ],
 };
@@ -238,13 +264,38 @@ pub const WINDOW: Source = Source {
 pub const LANES: Source = Source {
     path: "segments/window/lanes.rs",
     kernels: ALL,
-    mutants: &[mutant(
-        "lanes_in_order",
-        "a thread combines adjacent lanes instead of halves",
-        "true => k % 2 * 2 + k / 2,",
-        "true => k,",
-    )
-    .on(SUM)],
+    mutants: &[
+        mutant(
+            "lanes_in_order",
+            "a thread combines adjacent lanes instead of halves",
+            "true => k % 2 * 2 + k / 2,",
+            "true => k,",
+        )
+        .on(SUM),
+        mutant(
+            "slots_of_granules",
+            "combines the slots of granules as if vectors began with them",
+            "unsafe { acc.shift_slots(skew) };",
+            "unsafe { acc.shift_slots(0) };",
+        )
+        .on(SUM),
+        mutant(
+            "items_before_a_segment",
+            "the items before a segment in its first granule belong to it",
+            "if start + skew <= item && item < end {",
+            "if item < end {",
+        )
+        .on(SUM),
+        mutant(
+            "last_granule_left_out",
+            "leaves out a granule that the segment's end cuts",
+            "        if place < end {
+",
+            "        if place + 3 < end {
+",
+        )
+        .on(SUM),
+    ],
 };
 
 pub const SELECT: Source = Source {
@@ -266,16 +317,14 @@ pub const SELECT: Source = Source {
         mutant(
             "part_of_a_row_left_out",
             "leaves out the last row of a segment if it is not whole",
-            "        let rows = segment.len.div_ceil(N as u32);
-        let mut row",
-            "        let rows = segment.len / N as u32;
-        let mut row",
+            "(self.skew::<N>() + self.len).div_ceil(N as u32)",
+            "(self.skew::<N>() + self.len) / N as u32",
         ),
         mutant(
             "rows_for_fewer_lanes",
             "leaves out rows that do not go round",
-            "let rows = segment.len.div_ceil(N as u32).div_ceil(lanes);",
-            "let rows = segment.len.div_ceil(N as u32) / lanes;",
+            "let rows = segment.rows::<N>().div_ceil(lanes);",
+            "let rows = segment.rows::<N>() / lanes;",
         ),
         mutant(
             "first_lane_of_all",
@@ -298,7 +347,7 @@ pub const SELECT: Source = Source {
         mutant(
             "items_behind_a_segment",
             "the items behind a segment's end belong to it",
-            "I::staged(own, (first + e as u32).min(last))",
+            "I::staged(own, (first + e as u32).min(self.len - 1))",
             "I::staged(own, first + e as u32)",
         ),
         mutant(
@@ -313,8 +362,8 @@ pub const SELECT: Source = Source {
             "last_of_a_row",
             "of equal items of a row, takes the last",
             "            let e = N - 1 - e;
-",
-            "",
+            let own",
+            "            let own",
         ),
         mutant(
             "later_row_of_a_tile",
@@ -384,7 +433,7 @@ pub const TILES: Source = Source {
         mutant(
             "not_begun_not_asked",
             "skips the tiles of the segment before if none starts here",
-            "if self.count > 0 && !self.is_begun {",
+            "if self.count > 0 && !self.plan.is_begun {",
             "if self.count > 0 {",
         ),
         mutant(
@@ -402,8 +451,8 @@ pub const TILES: Source = Source {
         mutant(
             "last_end_at_the_next_start",
             "takes the end of the last segment from behind the window's starts",
-            "true => (start, self.behind),",
-            "true => (start, self.last),",
+            "true => (self.start(i), ends.behind),",
+            "true => (self.start(i), self.at + self.plan.last as usize),",
         ),
     ],
 };
