@@ -7,19 +7,24 @@
 
 mod column;
 mod few;
+mod select;
 mod share;
 
 use super::{DIM_BYTES, Dim, Dims, Shape, THREADS, WORDS, adjacent_of, levels_of};
 use crate::element::Element;
 use crate::items::Items;
-use crate::mem::{Global, Shared};
+use crate::mem::{Global, Shared, compiler_barrier};
 use crate::op::{Op, unrolled};
-use crate::tile::{LANES, Lane, Share, has_rows, items_of_tile, takes_several};
+use crate::tile::{LANES, Lane, Share, has_rows, items_of_tile, takes_several, zero};
 use crate::warp::reduce_to_first;
 use column::Column;
 use core::marker::PhantomData;
 use cuda_std::thread::{block_idx_x, grid_dim_x, sync_threads, thread_idx_x};
 use few::{few, set};
+use share::absorb_each;
+
+/// The most items of a row of which two are in flight together.
+const MOST_OF_PAIR: usize = 4;
 
 /// Reduces the columns. The results are in `output`, or those of tiles in `partials` if a column has several.
 ///
@@ -172,7 +177,10 @@ impl<I: Items, O: Op<I>> Job<'_, I, O> {
                 tile: tile * shape.each as usize,
                 number,
             };
-            values = part.lanes::<N, K, W>();
+            values = match part.selects::<W>() {
+                true => part.select(),
+                false => part.lanes::<N, K, W>(),
+            };
         }
         let is_warp = !is_across && 1 << log_threads == LANES;
         if W == 1 && is_warp {
@@ -235,25 +243,45 @@ impl<I: Items, O: Op<I>> Part<'_, I, O> {
             true => self.shape.each as u32,
             false => 1 << log_lanes,
         };
+        // Halves: the bits of the lane's number in reverse.
+        let by_halves =
+            |q: u32| self.number + (((q.reverse_bits() >> 1) >> (31 - log_lanes)) << log_threads);
         let (mut q, mut tile) = (0u32, self.tile);
         while q < steps {
-            let lane = match O::COMMUTATIVE {
-                _ if has_tiles => self.number,
-                // Halves: the bits of the lane's number in reverse.
-                true => {
-                    self.number + (((q.reverse_bits() >> 1) >> (31 - log_lanes)) << log_threads)
+            let mut level_of_values = 0;
+            if q.is_multiple_of(2) && self.has_pair::<N, K, W>(by_halves(q + 1)) && q + 1 < steps {
+                let (low, high) = (self.row(by_halves(q)), self.row(by_halves(q + 1)));
+                compiler_barrier();
+                self.absorb_row::<N, W>(&mut accs, low, by_halves(q));
+                if !O::ANY_ORDER {
+                    unrolled!(|w < W| values[w] = accs[w].combined());
+                    accs = none;
+                    level_of_values = 1;
                 }
-                false => (self.number << log_lanes) + q,
-            };
-            self.combine_lane::<N, K, W>(tile, lane, &mut accs);
-            if has_tiles {
-                tile += 1;
+                self.absorb_row::<N, W>(&mut accs, high, by_halves(q + 1));
+                q += 2;
+            } else {
+                let lane = match O::COMMUTATIVE {
+                    _ if has_tiles => self.number,
+                    true => by_halves(q),
+                    false => (self.number << log_lanes) + q,
+                };
+                self.combine_lane::<N, K, W>(tile, lane, &mut accs);
+                if has_tiles {
+                    tile += 1;
+                }
+                q += 1;
             }
-            q += 1;
             if O::ANY_ORDER && q < steps {
                 continue;
             }
-            unrolled!(|w < W| values[w] = accs[w].combined());
+            unrolled!(|w < W| {
+                let own = accs[w].combined();
+                values[w] = match level_of_values {
+                    0 => own,
+                    _ => self.op.combine(values[w], own),
+                };
+            });
             accs = none;
             // As many subtrees wait for this one.
             let carries = if O::ANY_ORDER {
@@ -262,7 +290,7 @@ impl<I: Items, O: Op<I>> Part<'_, I, O> {
                 q.trailing_zeros() as usize
             };
             unrolled!(|level < Self::LEVELS| if level < levels_of::<I, O>(W) {
-                if level < carries {
+                if level_of_values <= level && level < carries {
                     unrolled!(|w < W| values[w] = self.op.combine(waiting[level][w], values[w]));
                 } else if level == carries {
                     waiting[level] = values;
@@ -270,6 +298,50 @@ impl<I: Items, O: Op<I>> Part<'_, I, O> {
             });
         }
         values
+    }
+
+    /// Whether two lanes, the later one with this number, have a whole row each and no more, of vectors at one stride: their
+    /// loads are in flight together.
+    #[inline(always)]
+    fn has_pair<const N: usize, const K: usize, const W: usize>(&self, lane: u32) -> bool {
+        let shape = self.shape;
+        O::COMMUTATIVE
+            && has_rows::<I, O>()
+            && !O::SELECTS
+            && W > 1
+            && N <= MOST_OF_PAIR
+            && shape.items as usize <= LANES * N
+            && (lane as usize + 1) * N <= shape.items as usize
+            && shape.dims == shape.kept + 1
+            && shape.width == W as u64
+            && I::skew::<W>(self.arrays) == Some(0)
+    }
+
+    /// Loads the only row of a lane of each of `W` adjacent columns.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn row<const N: usize, const W: usize>(&self, lane: u32) -> [[I; W]; N] {
+        let stride = self.shape.reduced_stride as usize;
+        let start = (self.offset).wrapping_add(stride.wrapping_mul(lane as usize * N));
+        let mut items = [[zero::<I>(); W]; N];
+        unrolled!(|i < N| {
+            items[i] = I::vector(self.arrays, start.wrapping_add(stride.wrapping_mul(i)));
+        });
+        items
+    }
+
+    /// Combines a lane's row of each of `W` columns.
+    #[inline(always)]
+    fn absorb_row<const N: usize, const W: usize>(
+        &self,
+        accs: &mut [Lane<I, O, N>; W],
+        items: [[I; W]; N],
+        lane: u32,
+    ) {
+        unrolled!(|i < N| {
+            let index = (lane as usize * N + i) as u64;
+            absorb_each::<I, O, N, W, false>(accs, i, items[i], index);
+        });
     }
 
     /// Combines the items of a lane of a tile of each of `W` columns.

@@ -22,6 +22,7 @@
 //! tile, the second tile of a later one is more than a cell away. So a cell has two places.
 
 mod lanes;
+mod rows;
 mod segment;
 mod select;
 mod tiles;
@@ -40,6 +41,7 @@ use crate::warp::{FULL_MASK, WARP_SIZE, reduce_to_first};
 use core::marker::PhantomData;
 use cuda_std::thread::{block_idx_x, sync_threads, sync_threads_or, thread_idx_x};
 use cuda_std::warp::warp_vote_ballot;
+use rows::short_rows;
 use segment::Segment;
 
 /// The lanes of a tile that one thread combines at least.
@@ -53,6 +55,9 @@ const FOR_WARPS: u32 = 1;
 
 /// No segment, in the table of cells.
 const NONE: u32 = u32::MAX;
+
+/// The most bytes of results that a thread stores at once.
+const MOST_TOGETHER: usize = 16;
 
 /// The starts that a thread loads at once.
 const STARTS_IN_FLIGHT: usize = 4;
@@ -69,6 +74,28 @@ pub unsafe fn window<I: Items, O: Op<I>, const N: usize, const K: usize>(
     offsets: Offsets,
     storage: Storage<O::Acc>,
 ) {
+    if is_short::<I, O>() && offsets.are_rows() && I::skew::<N>(arrays) == Some(0) {
+        // Longer results need several stores.
+        let bytes = size_of::<O::Acc>();
+        match offsets.shape.row {
+            1 if N == 2 && 2 * bytes <= MOST_TOGETHER => {
+                return short_rows::<I, O, N, 1, 2>(op, arrays, storage.output);
+            }
+            1 if N == 4 && 4 * bytes <= MOST_TOGETHER => {
+                return short_rows::<I, O, N, 1, 4>(op, arrays, storage.output);
+            }
+            2 if N == 2 && 1 * bytes <= MOST_TOGETHER => {
+                return short_rows::<I, O, N, 2, 1>(op, arrays, storage.output);
+            }
+            2 if N == 4 && 2 * bytes <= MOST_TOGETHER => {
+                return short_rows::<I, O, N, 2, 2>(op, arrays, storage.output);
+            }
+            4 if N == 4 && 1 * bytes <= MOST_TOGETHER => {
+                return short_rows::<I, O, N, 4, 1>(op, arrays, storage.output);
+            }
+            _ => {}
+        }
+    }
     let window = block_idx_x() as usize;
     let begin = window * window_of::<I>();
     let plan = plan_of::<I>(offsets, storage.work, begin);
@@ -115,6 +142,11 @@ pub unsafe fn window<I: Items, O: Op<I>, const N: usize, const K: usize>(
     }
     // SAFETY: all threads of the block get here.
     unsafe { block.reduce_tiles::<N, K>() };
+}
+
+/// Whether the code for an item is short: one accumulator for each slot, or any order.
+const fn is_short<I: Items, O: Op<I>>() -> bool {
+    O::COMMUTATIVE && has_rows::<I, O>()
 }
 
 /// Whether the starts of a window's segments are copied to shared memory: offsets of 32 bits, unless the only one is known.
@@ -197,7 +229,7 @@ impl<I: Items, O: Op<I>> Block<I, O> {
     };
 
     /// Whether the code for an item is short: one accumulator for each slot, or any order.
-    const IS_SHORT: bool = O::COMMUTATIVE && has_rows::<I, O>();
+    const IS_SHORT: bool = is_short::<I, O>();
 
     /// The lanes of a tile that one thread combines.
     const OF_THREAD: u32 = match Self::IS_SHORT {
@@ -316,13 +348,15 @@ impl<I: Items, O: Op<I>> Block<I, O> {
     /// All threads of the block arrive here.
     #[inline(always)]
     unsafe fn reduce_staged<const N: usize, const K: usize>(&self, staged: I::Staged) -> bool {
-        let Plan { last, end, .. } = self.plan;
+        let Plan { last, items, .. } = self.plan;
         let mut is_bad = false;
         let mut i = thread_idx_x();
         while i < self.count {
             let segment = self.segment(staged, i);
+            // A segment before the last one has all its items in shared memory if the starts never decrease.
             let is_right = self.offsets.are_rows()
-                || segment.start <= last && segment.len <= end - segment.start;
+                || segment.start <= last
+                    && (segment.len <= items - segment.start || i + 1 == self.count);
             if !is_right {
                 is_bad = true;
             } else if segment.len <= Self::OF_THREAD * Self::ADJACENT {

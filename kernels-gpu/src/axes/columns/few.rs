@@ -43,6 +43,9 @@ pub(super) unsafe fn few<
         items
     };
     let combined = |items: [[I; W]; C]| {
+        if O::SELECTS {
+            return selected(&op, items);
+        }
         let mut lanes = [Lane::<I, O, N>::new(op); W];
         unrolled!(|i < C| absorb_each::<I, O, N, W, false>(&mut lanes, i, items[i], i as u64));
         let mut values = [op.identity(); W];
@@ -74,6 +77,23 @@ pub(super) unsafe fn few<
             first += threads;
         }
     }
+}
+
+/// Of each column, the first item that no other precedes.
+#[inline(always)]
+fn selected<I: Items, O: Op<I>, const W: usize, const C: usize>(
+    op: &O,
+    items: [[I; W]; C],
+) -> [O::Acc; W] {
+    let mut values = [op.identity(); W];
+    unrolled!(|w < W| {
+        let (mut best, mut at) = (items[0][w], 0);
+        unrolled!(|i < C| if op.precedes(items[i][w], best) {
+            (best, at) = (items[i][w], i);
+        });
+        values[w] = op.lift(best, at as u64);
+    });
+    values
 }
 
 /// Stores the results of a warp's columns, `W` adjacent ones for each lane, from `first` on. If those of a lane are longer than

@@ -107,6 +107,8 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         let (mut row, end) = (first, first.saturating_add(count).min(segment.rows::<N>()));
         while row < end {
             let items = segment.row::<N>(row);
+            // One load: LLVM would load some of the items alone.
+            compiler_barrier();
             let index = segment.first_of::<N>(row);
             let mut item = best.item;
             unrolled!(|e < N| if index.wrapping_add(e as u32) < segment.len {

@@ -84,6 +84,46 @@ pub const SOURCE: Source = Source {
     ],
 };
 
+pub const SELECT: Source = Source {
+    path: "axes/columns/select.rs",
+    kernels: ARG_MAX,
+    mutants: &[
+        mutant(
+            "last_of_equal_items",
+            "of equal items that are loaded together, takes the last",
+            "                let k = K - 1 - k;
+",
+            "",
+        ),
+        mutant(
+            "all_are_better",
+            "takes an item of each group of vectors",
+            "unrolled!(|w < W| if self.op.precedes(found[w], best.items[w]) {",
+            "unrolled!(|w < W| if true {",
+        ),
+        mutant(
+            "index_in_the_tile",
+            "counts the index from the tile's start",
+            "let index = first + best.at[w] as usize * each + of_vector;",
+            "let index = best.at[w] as usize * each + of_vector;",
+        ),
+        mutant(
+            "first_item_of_a_vector",
+            "gives both items of a column in a vector the same index",
+            "let of_vector = if w < shape.width as usize { 0 } else { 1 };",
+            "let of_vector = 0;",
+        ),
+        mutant(
+            "vectors_left_out",
+            "leaves out the vectors behind the last whole group",
+            "        while vector < vectors {
+",
+            "        while false {
+",
+        ),
+    ],
+};
+
 pub const COLUMNS: Source = Source {
     path: "axes/columns.rs",
     kernels: SUM,
@@ -120,6 +160,19 @@ pub const COLUMNS: Source = Source {
             "jobs are as many apart as a block has threads",
             "job += u64::from(grid_dim_x());",
             "job += u64::from(THREADS);",
+        ),
+        mutant(
+            "first_lane_of_a_pair",
+            "leaves out the first of two lanes that are loaded together",
+            "_ => self.op.combine(values[w], own),",
+            "_ => own,",
+        ),
+        mutant(
+            "first_rows_of_a_pair",
+            "of lanes that are loaded together, leaves out the rows behind the first",
+            "            && shape.items as usize <= LANES * N
+",
+            "",
         ),
         mutant(
             "group_of_the_job",
@@ -361,6 +414,13 @@ pub const FEW: Source = Source {
     path: "axes/columns/few.rs",
     kernels: SUM,
     mutants: &[
+        mutant(
+            "last_of_equal_items",
+            "selects the last of equal items",
+            "if op.precedes(items[i][w], best) {",
+            "if !op.precedes(best, items[i][w]) {",
+        )
+        .on(ARG_MAX),
         mutant(
             "first_item_again",
             "combines a column's first item with itself",

@@ -15,14 +15,14 @@ pub const SOURCE: Source = Source {
             "items[e] = ($(loaded.$i[e]),+)",
             "items[e] = ($(loaded.$i[0 * e]),+)",
         )
-        .nth(1, 2),
+        .nth(1, 3),
         mutant(
             "shifted_items_of_the_first",
             "all items of a shifted vector are its first",
             "items[e] = ($(loaded.$i[e]),+)",
             "items[e] = ($(loaded.$i[0 * e]),+)",
         )
-        .nth(2, 2)
+        .nth(2, 3)
         .on(FLOATS),
         mutant(
             "second_array_backwards",
@@ -30,14 +30,14 @@ pub const SOURCE: Source = Source {
             "items[e] = ($(loaded.$i[e]),+)",
             "items[e] = ($(loaded.$i[e ^ $i & (N - 1)]),+)",
         )
-        .nth(1, 2),
+        .nth(1, 3),
         mutant(
             "shifted_second_array_backwards",
             "reverses the elements of the other arrays' shifted vectors",
             "items[e] = ($(loaded.$i[e]),+)",
             "items[e] = ($(loaded.$i[e ^ $i & (N - 1)]),+)",
         )
-        .nth(2, 2),
+        .nth(2, 3),
         mutant(
             "second_vector_of_the_first",
             "always loads the first vector of the other arrays",

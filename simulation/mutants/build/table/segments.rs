@@ -138,14 +138,16 @@ pub const WINDOW: Source = Source {
         mutant(
             "decreasing_offsets_ignored",
             "does not check that a segment ends behind its start",
-            "segment.start <= last && segment.len <= end - segment.start;",
-            "segment.start <= last;",
+            "                    && (segment.len <= items - segment.start || i + 1 == self.count);",
+            "                    && segment.start < u32::MAX;",
         ),
         mutant(
             "late_starts_ignored",
             "does not check that a segment starts before the last one does",
-            "segment.start <= last && segment.len <= end - segment.start;",
-            "segment.len <= end.wrapping_sub(segment.start);",
+            "segment.start <= last
+                    && (segment.len <= items - segment.start",
+            "segment.start < u32::MAX
+                    && (segment.len <= items.wrapping_sub(segment.start)",
         ),
         mutant(
             "first_offset_not_checked",
@@ -257,6 +259,31 @@ pub const PLAN: Source = Source {
             "            && in_window(at, first)
 ",
             "",
+        ),
+    ],
+};
+
+pub const ROWS: Source = Source {
+    path: "segments/window/rows.rs",
+    kernels: SUM,
+    mutants: &[
+        mutant(
+            "rows_behind_the_last_vector",
+            "leaves out the rows behind the last whole vector",
+            "while row * R < I::len(arrays) {",
+            "while false {",
+        ),
+        mutant(
+            "first_row_again",
+            "all rows of a vector are its first one",
+            "items[m * R + e]",
+            "items[e]",
+        ),
+        mutant(
+            "vectors_of_the_first_loads",
+            "each thread takes as many vectors as it loads at once",
+            "vector += IN_FLIGHT * threads;",
+            "break;",
         ),
     ],
 };
