@@ -17,17 +17,17 @@
 //!
 //! | kernel | does |
 //! |---|---|
-//! | [`partition`] | finds the first segment that starts in each window, by binary search |
-//! | [`window`] | a block reduces the segments that start in its window; of those longer than a tile, the tiles that start there |
-//! | [`combine`] | combines the partials of segments that have several tiles |
+//! | [`partition`] | finds the first segment that starts in each window, by binary search, and what its block has to know |
+//! | [`window`] | a block reduces the segments that start in its window; of [long](most_staged) ones, the tiles that start there |
+//! | [`combine`] | combines the partials of long segments |
 //!
-//! Rows need no [`partition`], and only those longer than a tile need [`combine`].
+//! Rows need no [`partition`], and only long ones need [`combine`].
 //!
 //! # Bad offsets
 //!
 //! The kernels check every offset that they use. Offsets that decrease or lie beyond the items lead to no access out of
-//! bounds and to no race: a block stores nothing unless all its offsets are right, and a segment's result and partials have
-//! places that follow from its start, which is in one window. The index of the first bad offset is left in [`Work`]. The
+//! bounds and to no race: a block stores no result of a segment unless its two offsets are right, and a segment's result and
+//! partials have places that follow from its start, which is in one window. The index of the first bad offset is left in [`Work`]. The
 //! segments of consecutive windows cover all segments even if the binary searches went astray, because the first window
 //! starts with segment 0 and the last one ends with the last: so some block checks each offset.
 //!
@@ -75,7 +75,9 @@ pub const fn cells_of<I: Items>() -> usize {
     window_of::<I>() / items_of_tile::<I>()
 }
 
-/// The most items of a segment that a block reduces from shared memory: two tiles, or one if items are long.
+/// The most items of a segment that a block reduces from shared memory; longer ones are *long*. Two tiles, or one if items are
+/// so long that there is no room, or so short that eight blocks would leave too little of a multiprocessor's memory to the L1
+/// cache, through which all loads go.
 pub const fn most_staged<I: Items>() -> usize {
     let tile = items_of_tile::<I>();
     match I::BYTES > 4 && shared_bytes_of::<I>(2 * tile) <= MOST_SHARED {

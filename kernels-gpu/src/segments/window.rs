@@ -1,19 +1,22 @@
 //! A block reduces the segments that start in its window, and the tiles of longer ones that start there.
 //!
-//! 1. The block loads the offsets of its segments, checks them, and copies the items of all segments of up to a tile to
-//!    shared memory, with all loads in flight.
-//! 2. The block reduces these segments from shared memory. The number of threads depends on a segment's own length, so
-//!    long segments do not delay short ones:
+//! 1. The block copies the offsets of its segments and the items of all that are not [long](most_staged) to shared memory, with
+//!    all loads in flight.
+//! 2. The block checks the offsets, and reduces these segments from shared memory. The number of threads depends on a
+//!    segment's own length, so segments of many items do not delay those of few:
 //!
 //!    | lanes of the canonical tile that have items | reduced by |
 //!    |---|---|
 //!    | up to 8, or up to 4 if an accumulator is large or takes items in groups | a thread |
 //!    | up to 32 | a team of 4 or 8 threads, each of which combines as many lanes |
-//!    | 32, with several rows | a warp |
+//!    | 32, with several rows or two tiles | a warp |
 //!
 //!    An operator that [selects](Op::SELECTS) its result needs no order: `window/select.rs`.
 //!
-//! 3. A warp for each tile of longer segments reduces it from global memory, and leaves a partial.
+//!    A warp loads whole granules of 16 bytes, wherever the segment starts in them: each slot takes what is at its place of a
+//!    granule, and in the end the slots are [shifted](Lane::shift_slots) to those of the canonical order.
+//!
+//! 3. A warp for each tile of long segments reduces it from global memory, and leaves a partial.
 //!
 //! # Places of partials
 //!
@@ -448,7 +451,7 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         }
     }
 
-    /// Reduces a segment of more than a row, and at most a tile.
+    /// Reduces a segment of more than a row that is not long.
     ///
     /// # Safety
     ///

@@ -41,10 +41,14 @@ impl Drawn {
         let behind = random.random_range(0..2) * random.random_range(0..20);
         let mut n = offsets[lens.len()] as usize + behind;
         let is_rows = random.random_range(0..5) == 0 && lens[0] > 0;
+        let (rows, len) = match random.random_bool(0.5) {
+            true => (lens.len().min(40), lens[0]),
+            // Some of a vector's items, for several vectors of each thread.
+            false => (random.random_range(1..9000), random.random_range(1..6)),
+        };
         if is_rows {
-            let rows = lens.len().min(40);
-            n = rows * lens[0];
-            offsets = (0..=rows).map(|row| (row * lens[0]) as i64).collect();
+            n = rows * len;
+            offsets = (0..=rows).map(|row| (row * len) as i64).collect();
         }
         // Several arrays with the same alignment, or with others.
         let start = random.random_range(0..5);
@@ -58,7 +62,7 @@ impl Drawn {
             _ => Parts::Wide,
         };
         let parts = match is_rows {
-            true => Parts::Rows(lens[0]),
+            true => Parts::Rows(len),
             false => with(offsets.clone()),
         };
         Self {
