@@ -89,7 +89,7 @@ pub const SELECT: Source = Source {
     kernels: ARG_MAX,
     mutants: &[
         mutant(
-            "last_of_equal_items",
+            "last_of_equal_vectors",
             "of equal items that are loaded together, takes the last",
             "                let k = K - 1 - k;
 ",
@@ -102,7 +102,7 @@ pub const SELECT: Source = Source {
             "unrolled!(|w < W| if true {",
         ),
         mutant(
-            "index_in_the_tile",
+            "index_of_a_tile_alone",
             "counts the index from the tile's start",
             "let index = first + best.at[w] as usize * each + of_vector;",
             "let index = best.at[w] as usize * each + of_vector;",
