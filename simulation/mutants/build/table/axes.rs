@@ -273,8 +273,8 @@ pub const COLUMNS: Source = Source {
             "lane_keeps_the_one_before",
             "a lane starts with the items of the lane before",
             "            accs = none;
-",
-            "",
+            // As many",
+            "            // As many",
         ),
         mutant(
             "lanes_of_any_order_not_combined",
