@@ -177,8 +177,9 @@ impl<T: Element> Global<T> {
     /// # Safety
     ///
     /// As [`stage`](Self::stage).
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    // Simulated code needs no copy for each caller.
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never), track_caller)]
     unsafe fn copy<const THREADS: u32, const K: usize, const PERMUTED: bool>(
         self,
         first: usize,

@@ -37,11 +37,14 @@ impl Plan {
     const IS_BEGUN: u64 = 1 << 62;
 
     /// The plan of the window from diagonal `begin` on, which begins at `edge`; the next one begins at `next`.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    // Simulated code needs no copy for each caller.
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
     pub fn of(shape: &Shape, begin: usize, edge: Edge, next: Edge) -> Self {
         let Edge { first, before, at } = edge;
         let (last, behind) = (next.before, next.at);
-        let count = next.first.wrapping_sub(first);
+        // None, if the binary searches went astray.
+        let count = next.first.saturating_sub(first);
         let n = shape.items as usize;
         let (window, staged) = (shape.window as usize, shape.staged as usize);
         let mut plan = Self {
@@ -52,7 +55,8 @@ impl Plan {
             items: 0,
             end: 0,
             is_begun: at.wrapping_sub(before) > staged,
-            is_right: count <= window
+            is_right: first <= next.first
+                && count <= window
                 && before <= at
                 && at <= n
                 && (first == 0 || before + (first - 1) < begin),
@@ -111,7 +115,7 @@ impl Plan {
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn store(self, work: Work, window: usize, edge: Edge, next: Edge) {
         let flag = |flag: u64, is_set: bool| if is_set { flag } else { 0 };
-        let count = self.count as u64 & !(Self::IS_RIGHT | Self::IS_BEGUN)
+        let count = self.count as u64
             | flag(Self::IS_RIGHT, self.is_right)
             | flag(Self::IS_BEGUN, self.is_begun);
         let lengths = u64::from(self.end) << 32 | u64::from(self.items << 16 | self.last);

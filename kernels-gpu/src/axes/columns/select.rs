@@ -31,8 +31,9 @@ impl<I: Items, O: Op<I>> Part<'_, I, O> {
 
     /// Selects an item of each column among those of the thread in a tile: every so many of the tile's vectors as there are
     /// threads. The identity if there is none.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    // Simulated code needs no copy for each caller.
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never), track_caller)]
     pub(super) fn select<const W: usize>(&self) -> [O::Acc; W] {
         let shape = self.shape;
         // The items of a column in a vector.

@@ -113,8 +113,9 @@ impl<I: Items, O: Op<I>> Block<I, O> {
     /// # Safety
     ///
     /// All lanes of the warp arrive here, with the same segment and tile.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    // Simulated code needs no copy for each caller.
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never), track_caller)]
     unsafe fn tile_of_warp<const N: usize, const K: usize>(
         &self,
         segment: Segment<I>,
@@ -142,8 +143,9 @@ impl<I: Items, O: Op<I>> Block<I, O> {
 
     /// Combines the items from `start` to `end` of a segment that are in every 32nd granule; each slot takes those at its place
     /// of a granule. The segment begins with item `skew` of its first granule, and `start` is a multiple of the items of 32.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    // Simulated code needs no copy for each caller.
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never), track_caller)]
     fn absorb_granules<const N: usize>(
         &self,
         own: I::Staged,

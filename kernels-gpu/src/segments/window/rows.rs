@@ -11,8 +11,9 @@ const IN_FLIGHT: usize = 4;
 
 /// Reduces rows of `R` items, of which a vector of `N` has `M`; the arrays begin with a vector. Each thread takes vectors as far
 /// apart as the grid has threads.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
+// Simulated code needs no copy for each caller.
+#[cfg_attr(not(target_arch = "nvptx64"), inline(never), track_caller)]
 pub(super) fn short_rows<I: Items, O: Op<I>, const N: usize, const R: usize, const M: usize>(
     op: O,
     arrays: I::Arrays,

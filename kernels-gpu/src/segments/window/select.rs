@@ -97,8 +97,9 @@ impl<I: Items, O: Op<I>> Block<I, O> {
 
     /// Selects among the items of at most `count` granules from granule `first` on, and the first item of the segment, which is
     /// not empty.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    // Simulated code needs no copy for each caller.
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never), track_caller)]
     fn best_of_rows<const N: usize>(&self, segment: Segment<I>, first: u32, count: u32) -> Best<I> {
         let mut best = Best {
             item: segment.get(0),
@@ -208,8 +209,9 @@ impl<I: Items, O: Op<I>> Block<I, O> {
     }
 
     /// The better one of an item and those of the lane's rows of a whole tile.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    // Simulated code needs no copy for each caller.
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never), track_caller)]
     fn best_of_vectors<const N: usize>(
         &self,
         mut best: Best<I>,
@@ -222,9 +224,19 @@ impl<I: Items, O: Op<I>> Block<I, O> {
                 vectors[k] = vector(row as usize + k * LANES);
             });
             compiler_barrier();
-            unrolled!(|k < IN_FLIGHT| {
-                best = self.better(best, vectors[k], row + k as u32 * WARP_SIZE);
-            });
+            let mut of_rows = [vectors[0][0]; IN_FLIGHT];
+            unrolled!(|k < IN_FLIGHT| of_rows[k] = self.best_of(vectors[k]));
+            let item = self.best_of(of_rows);
+            // The row matters only if there is a better item.
+            if self.op.precedes(item, best.item) {
+                best.item = item;
+                unrolled!(|k < IN_FLIGHT| {
+                    let k = IN_FLIGHT - 1 - k;
+                    if !self.op.precedes(item, of_rows[k]) {
+                        best.row = row + k as u32 * WARP_SIZE;
+                    }
+                });
+            }
             row += IN_FLIGHT as u32 * WARP_SIZE;
         }
         best
