@@ -142,7 +142,6 @@ pub const SOURCES: &[Source] = &[
     segments::STAGED,
     axes::SOURCE,
     axes::COLUMNS,
-    axes::SELECT,
     axes::COLUMN,
     axes::SHARE,
     axes::FEW,

@@ -85,7 +85,9 @@ impl<I: Items, O: Op<I>> Part<'_, I, O> {
 
     /// Compares what is selected with the items of later vectors, `step` apart from number `vector` on. Their numbers matter only
     /// if there is a better item among them.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    // Simulated code needs no copy for each caller.
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
     fn compare<const W: usize, const K: usize>(
         &self,
         best: &mut Best<I, W>,

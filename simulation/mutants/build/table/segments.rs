@@ -227,12 +227,6 @@ pub const WINDOW: Source = Source {
             "Edge::of(offsets, begin.div_ceil(diagonals).min(offsets.segments()))",
             "Edge::of(offsets, (begin / diagonals).min(offsets.segments()))",
         ),
-        mutant(
-            "copied_from_the_granule",
-            "begins with the offset that is first in its granule",
-            "(offsets.narrow.skew_of(first), plan.at as u32)",
-            "(0, plan.at as u32)",
-        ),
     ],
 };
 
@@ -252,13 +246,6 @@ pub const PLAN: Source = Source {
             "leaves out the other tiles of a segment of two tiles that starts in the window before",
             "is_begun: at.wrapping_sub(before) > staged,",
             "is_begun: at.wrapping_sub(before) > 2 * staged,",
-        ),
-        mutant(
-            "starts_anywhere",
-            "does not check that the first segment starts in the window",
-            "            && in_window(at, first)
-",
-            "",
         ),
     ],
 };
@@ -405,6 +392,9 @@ pub const SELECT: Source = Source {
             "loads the last vector of a tile whole although only some of its items are in the segment",
             "let is_whole = len == items_of_tile::<I>();",
             "let is_whole = len.next_multiple_of(N) == items_of_tile::<I>();",
+        )
+        .missed(
+            "the items behind the segment are in the array, and must be better than all in it to be selected",
         ),
         mutant(
             "granules_behind_the_end",
