@@ -87,13 +87,13 @@ pub unsafe fn window<I: Items, O: Op<I>, const N: usize, const K: usize>(
             1 if N == 4 && 4 * bytes <= MOST_TOGETHER => {
                 return short_rows::<I, O, N, 1, 4>(op, arrays, storage.output);
             }
-            2 if N == 2 && 1 * bytes <= MOST_TOGETHER => {
+            2 if N == 2 && bytes <= MOST_TOGETHER => {
                 return short_rows::<I, O, N, 2, 1>(op, arrays, storage.output);
             }
             2 if N == 4 && 2 * bytes <= MOST_TOGETHER => {
                 return short_rows::<I, O, N, 2, 2>(op, arrays, storage.output);
             }
-            4 if N == 4 && 1 * bytes <= MOST_TOGETHER => {
+            4 if N == 4 && bytes <= MOST_TOGETHER => {
                 return short_rows::<I, O, N, 4, 1>(op, arrays, storage.output);
             }
             _ => {}
