@@ -14,7 +14,7 @@
 //!    An operator that [selects](Op::SELECTS) its result needs no order: `window/select.rs`.
 //!
 //!    A warp loads whole granules of 16 bytes, wherever the segment starts in them: each slot takes what is at its place of a
-//!    granule, and in the end the slots are [shifted](Lane::shift_slots) to those of the canonical order.
+//!    granule, and in the end the slots are shifted to those of the canonical order.
 //!
 //! 3. A warp for each tile of long segments reduces it from global memory, and leaves a partial.
 //!
