@@ -3,7 +3,8 @@
 //! A *vector* of columns is one column, or several that are adjacent in memory, whose items of the same index are loaded
 //! together. A group of adjacent vectors belongs to a block. In a tile, each thread combines one or several lanes of the
 //! canonical order, then the threads combine their values through shared memory, or by shuffles if they are a warp. If columns
-//! have few items, one thread has all lanes of its vector. If there are few columns, a block has several tiles.
+//! have few items, one thread has all lanes of its vector. If there are few columns, a block has several tiles. An operator
+//! that [selects](Op::SELECTS) needs no lanes: `columns/select.rs`.
 
 mod column;
 mod few;

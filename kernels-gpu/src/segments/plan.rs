@@ -18,7 +18,7 @@ pub(super) struct Plan {
     pub count: usize,
     /// The first item of the last one, counted from `at`.
     pub last: u32,
-    /// The number of items of the segments that are staged.
+    /// The number of items of the segments that are staged; less than 2^16, because they fit into a block's shared memory.
     pub items: u32,
     /// The first item behind the last segment, counted from `at`; at most 2^32 - 1.
     pub end: u32,
