@@ -293,12 +293,17 @@ impl Block {
         for slot in &mut self.coroutines {
             if let Some(mut coroutine) = slot.take() {
                 // SAFETY: values on the stack are leaked. The kernel's are covered by `Simulator::run`'s
-                // contract; this crate's have no destructors.
+                // contract; of this crate's, only borrows of the block's memory have destructors, which is not used any
+                // more.
                 unsafe { coroutine.force_reset() };
                 pool.give_back(coroutine.into_stack());
             }
         }
-        std::mem::take(&mut self.context.memory.borrow_mut().tally)
+        match self.context.memory.try_borrow_mut() {
+            Ok(mut memory) => std::mem::take(&mut memory.tally),
+            // A thread's stack overflowed during an access, and was left without a return.
+            Err(_) => Tally::default(),
+        }
     }
 
     /// Counts part of a warp's log, when the log is long.

@@ -4,9 +4,10 @@ use std::io;
 
 use corosensei::stack::{DefaultStack, Stack, StackPointer};
 
-/// The size of a thread's stack in bytes. It is mostly address space: a kernel touches one or two pages.
-/// Panic messages are formatted here too.
-const SIZE: usize = 64 * 1024;
+/// The size of a thread's stack in bytes. It is mostly address space: an optimised kernel touches one or two pages, one that is
+/// not optimised 64 KiB or more, because each copy of an inlined function has its own variables. Panic messages are formatted
+/// here too.
+const SIZE: usize = 128 * 1024;
 
 /// The step by which stacks are staggered within a page.
 ///

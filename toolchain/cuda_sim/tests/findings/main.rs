@@ -555,6 +555,34 @@ fn panics_and_stack_overflows() {
     assert_clean(|| thread::sync_threads());
 }
 
+/// The stack ends anywhere in the checks of an access, also while these hold the block's memory.
+#[test]
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+fn stack_overflows_in_an_access() {
+    /// Accesses memory at each depth, with frames of at least `4 * N` bytes.
+    #[expect(unconditional_recursion, reason = "this is the bug")]
+    fn accesses<const N: usize>(memory: Global<i32>, depth: u32) -> u32 {
+        let frame = std::hint::black_box([depth; N]);
+        memory.set(tid() as usize, depth as i32);
+        accesses::<N>(memory, depth + 1) + frame[depth as usize % N]
+    }
+    let buffer = Buffer::from(&[0; 64]);
+    let memory = global(&buffer);
+    macro_rules! overflow {
+        ($($n:literal)*) => { $(
+            for finding in findings(|| {
+                if thread::index_1d() == 13 {
+                    std::hint::black_box(accesses::<$n>(memory, 0));
+                }
+            }) {
+                assert_eq!(finding.bug, Bug::StackOverflow);
+            }
+        )* };
+    }
+    overflow!(1 7 16 29 40 55 64 77 91 100 128 150 200 233 300 333 400 444 512);
+    assert_clean(|| thread::sync_threads());
+}
+
 #[expect(unconditional_recursion, reason = "this is the bug")]
 fn endless(depth: u64) -> u64 {
     let frame = std::hint::black_box([depth; 16]);
