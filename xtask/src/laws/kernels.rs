@@ -85,6 +85,8 @@ pub enum Warp {
     Ballot,
     /// `SHFL.UP`: the key once, a value twice.
     Runs,
+    /// This number of `SHFL.DOWN`, for the words of 32 bits of the next lane's value.
+    NextLane(usize),
     /// `SHFL`, as many as the compiler leaves of several reductions.
     Several,
     /// `SHFL` of keys that are compared, or of counts that are summed, as many as the compiler leaves.
@@ -249,7 +251,8 @@ pub const KERNELS: &[Kernel] = &[
         Loads::Left,
         Stores::Results,
         Block::None,
-        Warp::None,
+        // Three words of 64 bits.
+        Warp::NextLane(6),
     ),
     kernel(
         &["find_runs"],

@@ -412,6 +412,7 @@ fn warp(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) {
         Warp::AllReduce => vec![("BFLY", steps), ("DOWN", steps)],
         Warp::Match => vec![("IDX", steps)],
         Warp::Ballot => vec![("IDX", claim.key_words() + steps)],
+        Warp::NextLane(words) => vec![("DOWN", words)],
         Warp::Runs => vec![("UP", claim.key_words() + 2 * values)],
         Warp::Several | Warp::Others => unreachable!("checked above"),
     };
