@@ -36,11 +36,11 @@ impl<I: Items, O: Op<I>> Part<'_, I, O> {
     #[cfg_attr(not(target_arch = "nvptx64"), inline(never), track_caller)]
     pub(super) fn select<const W: usize>(&self) -> [O::Acc; W] {
         let shape = self.shape;
-        // The items of a column in a vector.
-        let each = W / shape.width as usize;
+        // The items of a column in a vector: one or two.
+        let each = if shape.width as usize == W { 1 } else { 2 };
         let first = self.tile * items_of_tile::<I>();
         let items = (shape.items as usize - first).min(items_of_tile::<I>());
-        let (vectors, threads) = ((items / each) as u32, 1 << shape.log_threads);
+        let (vectors, threads) = ((items >> (each - 1)) as u32, 1 << shape.log_threads);
         let stride = (shape.reduced_stride as usize).wrapping_mul(each);
         let start = (self.offset).wrapping_add((shape.reduced_stride as usize).wrapping_mul(first));
         let load = |vector: u32| {

@@ -20,13 +20,12 @@ impl<I: Items, O: Op<I>> Block<I, O> {
     #[inline(always)]
     pub(super) unsafe fn reduce_tiles<const N: usize, const K: usize>(&self) {
         let cells = cells_of::<I>() as u32;
-        if self.count > 0 && !self.plan.is_begun {
-            let lane = thread_idx_x() % WARP_SIZE;
-            let entered = lane < cells && self.entered(lane) != NONE;
-            // SAFETY: the caller guarantees that all threads arrive.
-            if unsafe { warp_vote_ballot(FULL_MASK, entered) } == 0 {
-                return;
-            }
+        let lane = thread_idx_x() % WARP_SIZE;
+        let is_entered = lane < cells && self.entered(lane) != NONE;
+        // SAFETY: the caller guarantees that all threads arrive.
+        let entered = unsafe { warp_vote_ballot(FULL_MASK, is_entered) };
+        if entered == 0 && !self.plan.is_begun {
+            return;
         }
         let ends = self.ends();
         // Before the tiles, whose items need the registers.
@@ -37,7 +36,11 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         let mut job = thread_idx_x() / WARP_SIZE;
         // Most tiles are not the first of their segment: their jobs are adjacent, for different warps.
         while job < 2 * cells {
-            if let Some((start, len, tile, place)) = self.tile_of(job % cells, job >= cells, ends) {
+            let found = match job < cells {
+                true => self.other_tile(job, entered, ends),
+                false => self.first_tile(job - cells, ends),
+            };
+            if let Some((start, len, tile, place)) = found {
                 let part = I::part(self.arrays, start, len);
                 // SAFETY: all lanes of the warp arrive here, with the same tile.
                 let value = unsafe {
@@ -86,36 +89,34 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         }
     }
 
-    /// The first tile of a long segment that starts in this cell, or the other tile that does: the segment's start and
-    /// length, the number of the tile, and the place of its partial.
+    /// The first tile of a long segment that starts in this cell: the segment's start and length, the number of the tile, and the
+    /// place of its partial.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn tile_of(
+    fn first_tile(&self, cell: u32, ends: Ends) -> Option<(usize, usize, usize, usize)> {
+        let i = self.entered(cell);
+        if i == NONE {
+            return None;
+        }
+        let (start, end) = self.bounds(i, ends);
+        let own_cell = self.begin / items_of_tile::<I>() + cell as usize;
+        Some((start, end - start, 0, self.storage.place(own_cell, 0)))
+    }
+
+    /// The other tile of a long segment that starts in this cell, as [`first_tile`](Self::first_tile). `entered` has a bit for each
+    /// cell in which a long segment starts.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn other_tile(
         &self,
         cell: u32,
-        is_first: bool,
+        entered: u32,
         ends: Ends,
     ) -> Option<(usize, usize, usize, usize)> {
-        let own_cell = self.begin / items_of_tile::<I>() + cell as usize;
-        if is_first {
-            let i = self.entered(cell);
-            if i == NONE {
-                return None;
-            }
-            let (start, end) = self.bounds(i, ends);
-            return Some((start, end - start, 0, self.storage.place(own_cell, 0)));
-        }
         // The last long segment that starts before the cell.
-        let mut i = NONE;
-        let mut earlier = 0;
-        while earlier < cell {
-            let found = self.entered(earlier);
-            if found != NONE {
-                i = found;
-            }
-            earlier += 1;
-        }
-        let (segment, start, end) = if i != NONE {
+        let earlier = entered & ((1 << cell) - 1);
+        let (segment, start, end) = if earlier != 0 {
+            let i = self.entered(earlier.ilog2());
             let (start, end) = self.bounds(i, ends);
             (self.first + i as usize, start, end)
         } else if self.plan.is_begun {
@@ -127,6 +128,7 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         let from = self.begin + cell as usize * tile_items;
         let tile = (from - (start + segment)).div_ceil(tile_items);
         (tile * tile_items < end - start).then(|| {
+            let own_cell = self.begin / tile_items + cell as usize;
             let place = self.storage.partials.len() / 2 + own_cell;
             (start, end - start, tile, place)
         })

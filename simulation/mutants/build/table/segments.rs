@@ -430,8 +430,8 @@ pub const TILES: Source = Source {
         mutant(
             "first_tile_left_out",
             "the first tile of a long segment has no partial",
-            "return Some((start, end - start, 0, self.storage.place(own_cell, 0)));",
-            "return None;",
+            "Some((start, end - start, 0, self.storage.place(own_cell, 0)))",
+            "None",
         ),
         mutant(
             "one_cell_of_each_warp",
@@ -444,14 +444,14 @@ pub const TILES: Source = Source {
         mutant(
             "segment_of_the_cell_itself",
             "takes the tiles of the segment that starts in the cell, not of the one before",
-            "while earlier < cell {",
-            "while earlier <= cell {",
+            "entered & ((1 << cell) - 1)",
+            "entered & ((2 << cell) - 1)",
         ),
         mutant(
             "not_begun_not_asked",
             "skips the tiles of the segment before if none starts here",
-            "if self.count > 0 && !self.plan.is_begun {",
-            "if self.count > 0 {",
+            "if entered == 0 && !self.plan.is_begun {",
+            "if entered == 0 {",
         ),
         mutant(
             "every_lane_stores_its_value",
