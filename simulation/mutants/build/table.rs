@@ -141,6 +141,7 @@ pub const SOURCES: &[Source] = &[
     segments::COMBINE,
     segments::STAGED,
     axes::SOURCE,
+    axes::SELECT,
     axes::COLUMNS,
     axes::COLUMN,
     axes::SHARE,

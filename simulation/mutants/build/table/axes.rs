@@ -84,6 +84,46 @@ pub const SOURCE: Source = Source {
     ],
 };
 
+pub const SELECT: Source = Source {
+    path: "axes/columns/select.rs",
+    kernels: ARG_MAX,
+    mutants: &[
+        mutant(
+            "last_of_equal_vectors",
+            "of vectors with equal items that are loaded together, takes the last",
+            "                let k = K - 1 - k;
+",
+            "",
+        ),
+        mutant(
+            "all_are_better",
+            "takes an item of each group of vectors",
+            "unrolled!(|w < W| if self.op.precedes(found[w], best.items[w]) {",
+            "unrolled!(|w < W| if true {",
+        ),
+        mutant(
+            "index_of_a_tile_alone",
+            "counts the index from the tile's start",
+            "let index = first + best.at[w] as usize * each + of_vector;",
+            "let index = best.at[w] as usize * each + of_vector;",
+        ),
+        mutant(
+            "first_item_of_a_vector",
+            "gives both items of a column in a vector the same index",
+            "let of_vector = if w < shape.width as usize { 0 } else { 1 };",
+            "let of_vector = 0;",
+        ),
+        mutant(
+            "vectors_left_out",
+            "leaves out the vectors behind the last whole group",
+            "        while vector < vectors {
+",
+            "        while false {
+",
+        ),
+    ],
+};
+
 pub const COLUMNS: Source = Source {
     path: "axes/columns.rs",
     kernels: SUM,
