@@ -60,7 +60,14 @@ impl Drawn {
             false => random.random_range(0..5),
         };
         let apart = random.random_range(0..2) * random.random_range(0..4);
-        let data = [Data::Rough, Data::Rough, Data::Zeroes][random.random_range(0..3)];
+        // Which of equal items an operator selects shows only if there are equal ones; but these hide that a tile is left out.
+        let has_equals = entry.op.starts_with("arg_") && kind != IN_C_ORDER;
+        let data = match has_equals {
+            true => {
+                [Data::Rough, Data::Rough, Data::Whole, Data::Zeroes][random.random_range(0..4)]
+            }
+            false => [Data::Rough, Data::Rough, Data::Zeroes][random.random_range(0..3)],
+        };
         let starts = [start, start + apart, start];
         Self {
             input: Input::draw::<I>(entry, data, starts, n, seed),
