@@ -172,10 +172,10 @@ impl<I: Items, O: Op<I>> Combiner<I, O> {
         if unsafe { is_last.shuffle(FULL_MASK, Shuffle::Idx(0)) } == 0 {
             return;
         }
+        // Lane 0, which counted, sees the results of the other runs behind this fence, and the other lanes behind the barrier.
+        device_fence();
         // SAFETY: as above; all lanes have the same answer.
         unsafe { sync_warp(FULL_MASK) };
-        // The results of the other runs are visible behind this.
-        device_fence();
         // SAFETY: as above.
         let value = unsafe { self.all_runs(cell, runs as usize) };
         if thread_idx_x().is_multiple_of(WARP_SIZE) {
