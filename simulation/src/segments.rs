@@ -13,8 +13,7 @@ use kernels_gpu::entry::segments::PARTITION;
 use kernels_gpu::entry::{Entry, Segments, SinglePass};
 use kernels_gpu::grid::Storage;
 use kernels_gpu::items::Items;
-use kernels_gpu::segments::{Layout, Shape, THREADS, Work};
-use kernels_gpu::tile::items_of_tile;
+use kernels_gpu::segments::{Layout, Shape, THREADS, Work, most_staged};
 
 use crate::case::{INPUTS, MARGIN};
 use crate::data::{Data, DrawnItems};
@@ -249,7 +248,7 @@ pub fn reduce<I: Items, O: Copy>(
     // SAFETY: as above; the input's arrays have the types of the items, and the output is as long as the segments.
     unsafe { launch(window, grid, op, &arrays(&shape)) }.map_err(findings(window))?;
     let longest = if row > 0 { row } else { input.n };
-    if longest > items_of_tile::<I>() {
+    if longest > most_staged::<I>() {
         // SAFETY: as above, with any number of blocks.
         unsafe { launch(combining, of_blocks(2), op, &arrays(&shape)) }
             .map_err(findings(combining))?;

@@ -50,11 +50,9 @@ use segment::Segment;
 /// The lanes of a tile that one thread combines at least.
 pub const FEW: usize = 4;
 
-/// The counter of the segments for a team.
-const FOR_TEAMS: u32 = 0;
-
-/// The counter of the segments for a warp.
-const FOR_WARPS: u32 = 1;
+/// One more segment for a team, and for a warp, in the count of both.
+const FOR_TEAM: u32 = 1;
+const FOR_WARP: u32 = 1 << 16;
 
 /// No segment, in the table of cells.
 const NONE: u32 = u32::MAX;
@@ -127,9 +125,9 @@ pub unsafe fn window<I: Items, O: Op<I>, const N: usize, const K: usize>(
         // SAFETY: the launch provides the memory.
         cells: unsafe { Shared::dynamic_at(0) },
         // SAFETY: as above; the cells are before.
-        counts: unsafe { Shared::dynamic_at(4 * cells_of::<I>() as u32) },
-        // SAFETY: as above; the two counters are before.
-        list: unsafe { Shared::dynamic_at(4 * (cells_of::<I>() + 2) as u32) },
+        count_listed: unsafe { Shared::dynamic_at(4 * cells_of::<I>() as u32) },
+        // SAFETY: as above; two words are before.
+        listed: unsafe { Shared::dynamic_at(4 * (cells_of::<I>() + 2) as u32) },
         // SAFETY: as above; the list is before.
         starts: unsafe { Shared::dynamic_at(4 * words_of::<I>() as u32) }.behind(skew),
         zero,
@@ -215,10 +213,10 @@ struct Block<I: Items, O: Op<I>> {
     at: usize,
     /// For each cell, the long segment that starts there, counted from `first`; or `NONE`.
     cells: Shared<u32>,
-    /// The number of segments for a team, and for a warp.
-    counts: Shared<u32>,
+    /// The number of listed segments for a team, and 2^16 times that of those for a warp.
+    count_listed: Shared<u32>,
     /// The segments for a team, from the front, and those for a warp, from the back.
-    list: Shared<u32>,
+    listed: Shared<u32>,
     /// The start of each segment, and the end of the last one, counted from where `zero` says that `at` is.
     starts: Shared<u32>,
     zero: u32,
@@ -267,8 +265,8 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         if tid < cells_of::<I>() as u32 {
             self.cells.set(tid, NONE);
         }
-        if tid < 2 {
-            self.counts.set(tid, 0);
+        if tid == 0 {
+            self.count_listed.set(0, 0);
         }
         // A granule more, for starts that are copied.
         let behind_starts = 4 * (words_of::<I>() as u32 + self.count + 1) + 16;
@@ -365,13 +363,11 @@ impl<I: Items, O: Op<I>> Block<I, O> {
             } else if segment.len <= Self::OF_THREAD * Self::ADJACENT {
                 self.set_result(i, self.by_thread::<N, K>(segment));
             } else if segment.len <= Self::OF_TEAM * Self::ADJACENT {
-                let number = self.counts.fetch_add(FOR_TEAMS, 1);
-                self.list.set(number, i);
+                is_bad |= !self.list(i, FOR_TEAM);
             } else if segment.len as usize <= most_staged::<I>() {
-                let number = self.counts.fetch_add(FOR_WARPS, 1);
-                self.list.set(most_listed::<I>() as u32 - 1 - number, i);
+                is_bad |= !self.list(i, FOR_WARP);
             } else {
-                self.enter(i);
+                is_bad |= !self.enter(i);
             }
             i += THREADS;
         }
@@ -381,7 +377,8 @@ impl<I: Items, O: Op<I>> Block<I, O> {
             return false;
         }
         let warp = thread_idx_x() / WARP_SIZE;
-        let (for_teams, for_warps) = (self.counts.get(FOR_TEAMS), self.counts.get(FOR_WARPS));
+        let listed = self.count_listed.get(0);
+        let (for_teams, for_warps) = (listed % FOR_WARP, listed / FOR_WARP);
         let mut number = warp * Self::TEAMS;
         while number < for_teams {
             // SAFETY: all lanes of the warp arrive here, with the same number.
@@ -390,11 +387,29 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         }
         let mut number = warp;
         while number < for_warps {
-            let i = self.list.get(most_listed::<I>() as u32 - 1 - number);
+            let i = self.listed.get(most_listed::<I>() as u32 - 1 - number);
             // SAFETY: all lanes of the warp arrive here, with the same segment.
             unsafe { self.reduce_by_warp::<N, K>(self.segment(staged, i), i) };
             number += Self::WARPS;
         }
+        true
+    }
+
+    /// Lists segment `i`. False if there is no room, because an offset is bad.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn list(&self, i: u32, one: u32) -> bool {
+        let before = self.count_listed.fetch_add(0, one);
+        let (teams, warps) = (before % FOR_WARP, before / FOR_WARP);
+        let most = most_listed::<I>() as u32;
+        if teams + warps >= most {
+            return false;
+        }
+        let number = match one {
+            FOR_TEAM => teams,
+            _ => most - 1 - warps,
+        };
+        self.listed.set(number, i);
         true
     }
 
@@ -497,7 +512,7 @@ impl<I: Items, O: Op<I>> Block<I, O> {
             },
         );
         if exists {
-            i = self.list.get(number);
+            i = self.listed.get(number);
             segment = self.segment(staged, i);
         }
         if O::SELECTS {

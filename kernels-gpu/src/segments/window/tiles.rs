@@ -179,11 +179,11 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         ((diagonal - self.begin) / items_of_tile::<I>()) as u32
     }
 
-    /// Enters a long segment into the table of cells.
+    /// Enters a long segment into the table of cells. False if its cell has one, because an offset is bad.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    pub(super) fn enter(&self, i: u32) {
+    pub(super) fn enter(&self, i: u32) -> bool {
         let diagonal = self.start(i) + self.first + i as usize;
-        self.cells.set(self.cell_of(diagonal), i);
+        (self.cells).compare_and_swap(self.cell_of(diagonal), NONE, i) == NONE
     }
 }

@@ -184,8 +184,8 @@ pub const WINDOW: Source = Source {
         mutant(
             "list_of_warps_one_off",
             "a warp reduces the segment before its own in the list",
-            "let i = self.list.get(most_listed::<I>() as u32 - 1 - number);",
-            "let i = self.list.get(most_listed::<I>() as u32 - for_warps + number.min(for_warps - 2));",
+            "let i = self.listed.get(most_listed::<I>() as u32 - 1 - number);",
+            "let i = self.listed.get(most_listed::<I>() as u32 - for_warps + number.min(for_warps - 2));",
         ),
         mutant(
             "every_lane_stores",
