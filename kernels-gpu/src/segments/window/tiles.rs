@@ -184,6 +184,7 @@ impl<I: Items, O: Op<I>> Block<I, O> {
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub(super) fn enter(&self, i: u32) -> bool {
         let diagonal = self.start(i) + self.first + i as usize;
-        (self.cells).compare_and_swap(self.cell_of(diagonal), NONE, i) == NONE
+        // From `NONE`, which is -1, to `i`.
+        self.cells.fetch_add(self.cell_of(diagonal), i + 1) == NONE
     }
 }
