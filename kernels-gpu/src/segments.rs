@@ -91,10 +91,10 @@ pub const fn most_listed<I: Items>() -> usize {
     (window_of::<I>() + 2 * items_of_tile::<I>()) / (window::FEW * I::VECTOR + 1) + 1
 }
 
-/// The words of a block in shared memory before the starts of the segments: the cells, two counters, and the listed
+/// The words of a block in shared memory before the starts of the segments: the cells, a counter, and the listed
 /// segments; a multiple of 16 bytes.
 pub const fn words_of<I: Items>() -> usize {
-    (cells_of::<I>() + 2 + most_listed::<I>()).next_multiple_of(4)
+    (cells_of::<I>() + 1 + most_listed::<I>()).next_multiple_of(4)
 }
 
 /// The bytes for starts besides 4 of each diagonal: one start more, and what granules of 16 bytes have before and behind.

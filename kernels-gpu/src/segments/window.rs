@@ -126,8 +126,8 @@ pub unsafe fn window<I: Items, O: Op<I>, const N: usize, const K: usize>(
         cells: unsafe { Shared::dynamic_at(0) },
         // SAFETY: as above; the cells are before.
         count_listed: unsafe { Shared::dynamic_at(4 * cells_of::<I>() as u32) },
-        // SAFETY: as above; two words are before.
-        listed: unsafe { Shared::dynamic_at(4 * (cells_of::<I>() + 2) as u32) },
+        // SAFETY: as above; the counter is before.
+        listed: unsafe { Shared::dynamic_at(4 * (cells_of::<I>() + 1) as u32) },
         // SAFETY: as above; the list is before.
         starts: unsafe { Shared::dynamic_at(4 * words_of::<I>() as u32) }.behind(skew),
         zero,

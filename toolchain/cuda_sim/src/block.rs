@@ -293,8 +293,8 @@ impl Block {
         for slot in &mut self.coroutines {
             if let Some(mut coroutine) = slot.take() {
                 // SAFETY: values on the stack are leaked. The kernel's are covered by `Simulator::run`'s
-                // contract; of this crate's, only borrows of the block's memory have destructors, which is not used any
-                // more.
+                // contract; of this crate's, only borrows of the block's memory have destructors, and no other thread will
+                // use that memory.
                 unsafe { coroutine.force_reset() };
                 pool.give_back(coroutine.into_stack());
             }
