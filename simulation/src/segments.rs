@@ -1,10 +1,10 @@
 //! A segmented reduction: the launches of its kernels, and the same of one segment by the single-pass kernel.
 
 mod drawn;
-mod large;
+mod rare;
 
 pub use drawn::{Drawn, KINDS};
-pub use large::{combines, partitions};
+pub use rare::{combines, overlaps, partitions};
 
 use std::fmt;
 

@@ -21,7 +21,7 @@ use kernels_sim::Data;
 use kernels_sim::data::DrawnItems;
 use kernels_sim::kernels::{Histogram, Horner, Parity, Point, Spread, Volume};
 use kernels_sim::segments::{
-    Drawn, Input, KINDS, Kernels, Parts, Wrong, combines, partitions, reduce,
+    Drawn, Input, KINDS, Kernels, Parts, Wrong, combines, overlaps, partitions, reduce,
 };
 use kernels_sim::share::Share;
 use kernels_sim::trials::{count_case, rounds, run, simulators};
@@ -65,6 +65,9 @@ fn trials(seed: u64) -> Vec<Trial> {
                 seed,
                 simulator,
             )
+        }),
+        large("segments that overlap", |_, simulator| {
+            overlaps(&Kernels::of::<f32, Sum>(), simulator)
         }),
         large("many windows", |seed, simulator| {
             partitions(&PARTITION.entries[0], seed, simulator)

@@ -188,6 +188,13 @@ pub const WINDOW: Source = Source {
             "let i = self.listed.get(most_listed::<I>() as u32 - for_warps + number.min(for_warps - 2));",
         ),
         mutant(
+            "list_without_end",
+            "lists more segments than there is room for",
+            "if teams + warps >= most {",
+            "if false {",
+        )
+        .on(SUM),
+        mutant(
             "every_lane_stores",
             "all lanes of a warp store the segment's result",
             "        if thread_idx_x().is_multiple_of(WARP_SIZE) {
@@ -427,6 +434,13 @@ pub const TILES: Source = Source {
             "(from - (start + segment)).div_ceil(tile_items)",
             "(from - (start + segment)) / tile_items",
         ),
+        mutant(
+            "cell_entered_twice",
+            "enters a segment into a cell that has one",
+            "self.cells.fetch_add(self.cell_of(diagonal), i + 1) == NONE",
+            "{ self.cells.set(self.cell_of(diagonal), i); true }",
+        )
+        .on(SUM),
         mutant(
             "first_tile_left_out",
             "the first tile of a long segment has no partial",

@@ -5,7 +5,7 @@ use kernels_gpu::op::{ArgMax, Sum};
 use kernels_gpu::segments::combine;
 use kernels_sim::data::DrawnItems;
 use kernels_sim::kernels::Horner;
-use kernels_sim::segments::{Drawn, KINDS, Kernels, Wrong, combines, partitions, reduce};
+use kernels_sim::segments::{Drawn, KINDS, Kernels, Wrong, combines, overlaps, partitions, reduce};
 
 use crate::attempt::{Attempt, Mode};
 
@@ -29,7 +29,7 @@ pub fn search(entries: &[Entry], mode: Mode) -> Attempt {
         let arg_max =
             kernels("arg_max_f32").map(|kernels| reduces::<f32, _>(&kernels, ArgMax, mode, case));
         let large = kernels("sum_f32").filter(|_| case % KINDS == 0);
-        let large = large.map(|kernels| larges(&kernels, mode, case));
+        let large = large.map(|kernels| rare(&kernels, mode, case));
         let attempts = [sum, horner, arg_max, large];
         assert!(
             attempts.iter().any(Option::is_some),
@@ -44,15 +44,16 @@ pub fn search(entries: &[Entry], mode: Mode) -> Attempt {
     Attempt::Fine
 }
 
-/// Launches the kernels before and behind the one of the windows for large arrays.
-fn larges(kernels: &Kernels, mode: Mode, case: u64) -> Attempt {
+/// Launches the kernels before and behind the one of the windows for large arrays, and all of them for segments that overlap.
+fn rare(kernels: &Kernels, mode: Mode, case: u64) -> Attempt {
     let schedules = mode.schedules();
     let schedule = schedules[(case / KINDS) as usize % schedules.len()];
     let simulator = || mode.simulator(schedule);
     let huge = (2, combine::RUN + 1 + case as usize);
     let launched = partitions(&kernels.partition, case, &simulator)
-        .and_then(|()| combines(&kernels.combine, huge, case, &simulator));
-    let launch = format!("large arrays, case {case}, {schedule:?}");
+        .and_then(|()| combines(&kernels.combine, huge, case, &simulator))
+        .and_then(|()| overlaps(kernels, &simulator));
+    let launch = format!("rare cases, case {case}, {schedule:?}");
     match launched {
         Ok(()) => Attempt::Fine,
         Err(Wrong::Findings(kernel, failure)) => {

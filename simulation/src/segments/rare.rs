@@ -1,15 +1,15 @@
-//! What only large arrays have, without their items: segments of several runs of tiles, and many windows.
+//! What random cases seldom have: segments of several runs of tiles, many windows, and many segments that overlap.
 
 use cuda_sim::{Buffer, Simulator};
 use kernels_gpu::entry::Entry;
 use kernels_gpu::op::Sum;
-use kernels_gpu::segments::{Layout, Shape, THREADS, Work, window_of};
+use kernels_gpu::segments::{Layout, Shape, THREADS, Work, most_listed, window_of};
 use kernels_gpu::tile::items_of_tile;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use super::Wrong;
-use crate::data::rough;
+use super::{Input, Kernels, Parts, Wrong, reduce};
+use crate::data::{Data, rough};
 use crate::launch::{Array, launch};
 
 /// Whether the entry combines random partials of `count` rows of so many tiles. It is the one for sums of `f32`.
@@ -74,6 +74,29 @@ pub fn combines(
         true => Ok(()),
         false => Err(Wrong::Results(format!("{got:?} instead of {wanted:?}"))),
     }
+}
+
+/// Whether the kernels find that offsets go back and forth. So many segments overlap that a block has no room for them, or two
+/// long ones start in the same cell. The kernels are those for sums of `f32`.
+///
+/// # Errors
+///
+/// What is wrong.
+pub fn overlaps(kernels: &Kernels, simulator: &dyn Fn() -> Simulator) -> Result<(), Wrong> {
+    let many = 2 * most_listed::<f32>() + 2;
+    let long = items_of_tile::<f32>() + 500;
+    // Segments for a team, for a warp, and long ones.
+    for (segments, len) in [(many, 50), (many, 300), (4, long)] {
+        let mut offsets: Vec<i64> = (0..segments).map(|i| (i % 2 * len) as i64).collect();
+        offsets.push(len as i64);
+        let input = Input::draw::<f32>(&kernels.window, Data::Rough, [0; 3], len, 0);
+        match reduce::<f32, _>(kernels, Sum, &input, &Parts::U32(offsets), simulator) {
+            Err(Wrong::BadOffset(2)) => {}
+            Err(wrong) => return Err(wrong),
+            Ok(_) => return Err(Wrong::Missed(2)),
+        }
+    }
+    Ok(())
 }
 
 /// Whether `segments_partition` finds where more windows begin than a block has threads, and empties all cells.
