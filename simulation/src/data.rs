@@ -114,3 +114,12 @@ side_by_side!(T 0 0, U 1 0x5555);
 pub fn rough(random: &mut StdRng) -> f32 {
     random.random_range(-1.0..1.0) * 2f32.powi(random.random_range(0..16))
 }
+
+/// The sum of at least one number, as a binary tree of adjacent ones.
+pub fn sum_of_tree(mut level: Vec<f32>) -> f32 {
+    while level.len() > 1 {
+        let sum = |pair: &[f32]| pair[1..].iter().fold(pair[0], |a, b| a + b);
+        level = level.chunks(2).map(sum).collect();
+    }
+    level[0]
+}

@@ -8,7 +8,7 @@ use kernels_gpu::tile::items_of_tile;
 use rand::RngExt;
 use rand::rngs::StdRng;
 
-use crate::data::rough;
+use crate::data::{rough, sum_of_tree};
 use crate::launch::{Array, launch};
 use crate::segments::Wrong;
 
@@ -30,21 +30,8 @@ pub fn several_rounds(
     let shape = Shape::new::<f32, Sum>(&dims[..1], &dims[1..]);
     let partials: Vec<f32> = (0..tiles * columns).map(|_| rough(random)).collect();
     let wanted = (0..columns).map(|column| {
-        let mut level: Vec<f32> = (0..tiles)
-            .map(|tile| partials[tile * columns + column])
-            .collect();
-        while level.len() > 1 {
-            let pairs = level.chunks(2);
-            level = pairs
-                .map(|pair| {
-                    pair.iter()
-                        .copied()
-                        .reduce(|a, b| a + b)
-                        .unwrap_or_default()
-                })
-                .collect();
-        }
-        level[0].to_bits()
+        let own = (0..tiles).map(|tile| partials[tile * columns + column]);
+        sum_of_tree(own.collect()).to_bits()
     });
     let wanted: Vec<u32> = wanted.collect();
     let partials = Buffer::from(&partials);

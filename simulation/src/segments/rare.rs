@@ -9,7 +9,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use super::{Input, Kernels, Parts, Wrong, reduce};
-use crate::data::{Data, rough};
+use crate::data::{Data, rough, sum_of_tree};
 use crate::launch::{Array, launch};
 
 /// Whether the entry combines random partials of `count` rows of so many tiles. It is the one for sums of `f32`.
@@ -31,22 +31,11 @@ pub fn combines(
     let mut wanted = vec![];
     for segment in 0..count {
         let cell = (segment * row + segment) / tile;
-        let mut level: Vec<f32> = (0..tiles).map(|_| rough(random)).collect();
-        partials[cell] = level[0];
+        let own: Vec<f32> = (0..tiles).map(|_| rough(random)).collect();
+        partials[cell] = own[0];
         let others = layout.cells + cell + 1;
-        partials[others..][..tiles - 1].copy_from_slice(&level[1..]);
-        while level.len() > 1 {
-            let pairs = level.chunks(2);
-            level = pairs
-                .map(|pair| {
-                    pair.iter()
-                        .copied()
-                        .reduce(|a, b| a + b)
-                        .unwrap_or_default()
-                })
-                .collect();
-        }
-        wanted.push(level[0].to_bits());
+        partials[others..][..tiles - 1].copy_from_slice(&own[1..]);
+        wanted.push(sum_of_tree(own).to_bits());
     }
     let partials = Buffer::from(&partials);
     let output: Buffer<f32> = Buffer::uninitialised(count);
