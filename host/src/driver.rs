@@ -138,16 +138,26 @@ pub(crate) fn call(call: impl FnOnce() -> CUresult) -> Result<(), Error> {
 ///
 /// The stream is alive, and its context is current.
 pub(crate) unsafe fn wait_unless_captured(stream: CUstream) -> Result<(), Error> {
+    // SAFETY: the caller's contract, here and below.
+    match unsafe { is_captured(stream) }? {
+        false => call(|| unsafe { sys::cuStreamSynchronize(stream) }),
+        true => Ok(()),
+    }
+}
+
+/// Whether calls on a stream are captured, so that they run when the graph is launched, and each time.
+///
+/// # Safety
+///
+/// The stream is alive, and its context is current.
+pub(crate) unsafe fn is_captured(stream: CUstream) -> Result<bool, Error> {
     let mut status = CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
     // SAFETY: the caller's contract; `status` can store the status.
     call(|| unsafe { sys::cuStreamIsCapturing(stream, &mut status) })?;
-    match status {
-        CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE => {
-            // SAFETY: the caller's contract.
-            call(|| unsafe { sys::cuStreamSynchronize(stream) })
-        }
-        _ => Ok(()),
-    }
+    Ok(!matches!(
+        status,
+        CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE
+    ))
 }
 
 /// Makes a stream of the current context that does not synchronise with the null stream. (`cust` removes the

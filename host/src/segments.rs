@@ -2,11 +2,13 @@
 
 mod launch;
 mod runs;
+mod storage;
 
 use kernels_gpu::element::Number;
 use kernels_gpu::entry::segments::PARTITION;
 use kernels_gpu::entry::{Entry, Segments};
-use kernels_gpu::segments::{Layout, Shape, THREADS, Work, most_staged};
+use kernels_gpu::segments::by_warp::{WARPS, chunks_of, is_for, places_of};
+use kernels_gpu::segments::{Layout, Reports, Shape, THREADS, most_staged};
 
 use crate::backend::{Backend, Queue};
 use crate::buffer::{Location, View};
@@ -21,6 +23,7 @@ use crate::memory::{DeviceMemory, SpanMut};
 use crate::view_mut::{LocationMut, Target};
 use launch::Launch;
 pub use runs::{RunLengths, Runs};
+pub(crate) use storage::Storage;
 
 /// An offset of a segment: `i32`, `u32`, `i64` or `u64`.
 #[diagnostic::on_unimplemented(
@@ -106,81 +109,27 @@ impl<T: Offset> Parts<'_, T> {
     }
 
     fn shape<I: Items>(&self, n: usize) -> Shape {
-        let (segments, row) = match self {
+        let (segments, row) = self.segments(n);
+        Shape::new::<I>(n, segments, row, T::SIGNED)
+    }
+
+    /// The shape for a kernel with a warp for each part of a segment.
+    fn by_warp<I: Items>(&self, n: usize) -> Shape {
+        let (segments, row) = self.segments(n);
+        Shape::by_warp::<I>(n, segments, row, T::SIGNED)
+    }
+
+    /// The number of segments, and their length; 0 if there are offsets.
+    fn segments(&self, n: usize) -> (usize, usize) {
+        match self {
             Self::Offsets(_) => (self.count(n), 0),
             Self::Rows(len) => (self.count(n), *len),
-        };
-        Shape::new::<I>(n, segments, row, T::SIGNED)
+        }
     }
 }
 
 /// The accumulators of segments, and their offsets; `None` for rows.
 pub(crate) type Accumulated<A, T> = (Vec<A>, Option<Vec<T>>);
-
-/// Memory on a GPU between the kernels of segmented reductions, and of searches for runs. It belongs to a stream, whose launches do not overlap.
-pub(crate) struct Storage {
-    partials: DeviceMemory<u64>,
-    work: DeviceMemory<u64>,
-    counts: DeviceMemory<u32>,
-    /// The number of runs, and the states of tiles of keys.
-    runs: DeviceMemory<u64>,
-    /// The arrival counter of these tiles.
-    arrivals: DeviceMemory<u32>,
-    /// A bad offset that an earlier array of words has told.
-    told: Option<u64>,
-}
-
-impl Storage {
-    pub(crate) fn new(queue: &Queue) -> Result<Self, Error> {
-        Ok(Self {
-            partials: DeviceMemory::filled(queue, 0, 0)?,
-            work: DeviceMemory::filled(queue, 0, 0)?,
-            counts: DeviceMemory::filled(queue, 0, 0)?,
-            runs: DeviceMemory::filled(queue, 0, 0)?,
-            arrivals: DeviceMemory::filled(queue, 1, 0)?,
-            told: None,
-        })
-    }
-
-    /// Makes room. If there is too little, it allocates, which waits for all work on the device.
-    fn reserve(&mut self, queue: &Queue, layout: Layout, acc_bytes: usize) -> Result<(), Error> {
-        let words = (layout.partials() * acc_bytes).div_ceil(size_of::<u64>());
-        if words > self.partials.len() {
-            self.partials = DeviceMemory::filled(queue, words.next_power_of_two(), 0)?;
-        }
-        if layout.counters() > self.counts.len() {
-            self.counts = DeviceMemory::filled(queue, layout.counters().next_power_of_two(), 0)?;
-        }
-        if layout.words() > self.work.len() {
-            self.told = self.first_bad(queue)?;
-            // No offset is bad: `Work::NONE`.
-            self.work = DeviceMemory::filled(queue, layout.words().next_power_of_two(), u8::MAX)?;
-        }
-        Ok(())
-    }
-
-    /// The index of the first bad offset of the first call that had one, after all work on the stream.
-    fn first_bad(&self, queue: &Queue) -> Result<Option<u64>, Error> {
-        if self.told.is_some() || self.work.len() == 0 {
-            return Ok(self.told);
-        }
-        let words = self.work.span(0, Work::BAD_BEFORE + 1).download(queue)?;
-        let bad = [Work::BAD_BEFORE, Work::BAD].map(|word| words[word]);
-        Ok(bad.into_iter().find(|bad| *bad != Work::NONE))
-    }
-
-    /// [`first_bad`](Self::first_bad), and forgets it.
-    fn take_bad(&mut self, queue: &Queue) -> Result<Option<u64>, Error> {
-        let bad = self.first_bad(queue)?;
-        if bad.is_some() {
-            self.told = None;
-            let none = [Work::NONE; Work::BAD_BEFORE + 1];
-            let (words, _) = self.work.all_mut().split_at(none.len());
-            words.write(queue, &none)?;
-        }
-        Ok(bad)
-    }
-}
 
 /// Temporary storage for [`Device::reduce_segments_into`], [`Device::reduce_rows_into`], [`Device::count_runs_into`] and
 /// [`Device::reduce_runs_into`], made by [`Device::segment_scratch`].

@@ -56,6 +56,12 @@ impl Stream {
         self.handle
     }
 
+    /// Whether calls on the stream are captured. The context must be current.
+    pub(crate) fn is_captured(&self) -> Result<bool, Error> {
+        // SAFETY: it is alive.
+        unsafe { driver::is_captured(self.handle) }
+    }
+
     /// Waits for all work on the stream. The context must be current.
     pub(crate) fn synchronize(&self) -> Result<(), Error> {
         // SAFETY: the stream is alive.

@@ -70,9 +70,10 @@ pub trait Items: Copy + Send + Sync + 'static {
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn vector<const N: usize>(arrays: Self::Arrays, first: usize) -> [Self; N];
 
-    /// Loads the `N` items from `first` on, wherever they are. The arrays [have the granules](Self::have_granules).
+    /// Loads `N` items wherever they are: those from the `first`th one behind item `start` on, where `first` is a multiple of `N`.
+    /// The arrays [have the granules](Self::have_granules).
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn shifted<const N: usize>(arrays: Self::Arrays, first: usize) -> [Self; N];
+    fn shifted<const N: usize>(arrays: Self::Arrays, start: usize, first: usize) -> [Self; N];
 
     /// Whether [`shifted`](Self::shifted) can load the `N` items from `first` on: see [`Global::has_granules`].
     fn have_granules<const N: usize>(arrays: Self::Arrays, first: usize) -> bool;
@@ -228,8 +229,8 @@ impl<T: Element> Items for T {
 
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn shifted<const N: usize>(array: Global<T>, first: usize) -> [T; N] {
-        array.shifted(first)
+    fn shifted<const N: usize>(array: Global<T>, start: usize, first: usize) -> [T; N] {
+        array.shifted(start, first)
     }
 
     #[inline(always)]
@@ -354,8 +355,12 @@ macro_rules! side_by_side {
 
             #[inline(always)]
             #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-            fn shifted<const N: usize>(arrays: Self::Arrays, first: usize) -> [Self; N] {
-                let loaded = ($(arrays.$i.shifted::<N>(first)),+);
+            fn shifted<const N: usize>(
+                arrays: Self::Arrays,
+                start: usize,
+                first: usize,
+            ) -> [Self; N] {
+                let loaded = ($(arrays.$i.shifted::<N>(start, first)),+);
                 let mut items = [($(loaded.$i[0]),+); N];
                 unrolled!(|e < N| items[e] = ($(loaded.$i[e]),+));
                 items

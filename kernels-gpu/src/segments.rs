@@ -20,6 +20,7 @@
 //! | [`partition`] | finds the first segment that starts in each window, by binary search, and what its block has to know |
 //! | [`window`] | a block reduces the segments that start in its window; of [long](most_staged) ones, the tiles that start there |
 //! | [`combine`] | combines the partials of long segments |
+//! | [`mod@by_warp`] | does all by itself, and fast if most segments have more than a tile: a warp for each part of a segment |
 //!
 //! Rows need no [`partition`], and only long ones need [`combine`].
 //!
@@ -27,7 +28,7 @@
 //!
 //! The kernels check every offset that they use. Offsets that decrease or lie beyond the items lead to no access out of
 //! bounds and to no race: a block stores no result of a segment unless its two offsets are right, and a segment's result and
-//! partials have places that follow from its start, which is in one window. The index of the first bad offset is left in [`Work`]. The
+//! partials have places that follow from its start, which is in one window. [`Reports`] has the index of the first bad offset. The
 //! segments of consecutive windows cover all segments even if the binary searches went astray, because the first window
 //! starts with segment 0 and the last one ends with the last: so some block checks each offset.
 //!
@@ -35,11 +36,14 @@
 //!
 //! - [`THREADS`] threads per block, and [`shared_bytes`] of dynamic shared memory for [`window`]; as many blocks as windows.
 //! - At least one segment; a [`Shape`], with offsets for one segment more, or rows that together are all items.
-//! - [`Storage`] of the lengths of [`Layout`].
+//! - [`Storage`] of the lengths of [`Layout`], or [that](by_warp::Storage) of [`mod@by_warp`].
 
+pub mod by_warp;
 pub mod combine;
+mod partials;
 pub mod partition;
 mod plan;
+mod select;
 pub mod window;
 
 use crate::element::{Element, Shuffle};
@@ -48,6 +52,8 @@ use crate::mem::{Global, staged_bytes};
 use crate::op::{Min, Value};
 use crate::tile::items_of_tile;
 use crate::warp::FULL_MASK;
+use partials::Partials;
+pub use partials::RUN;
 use plan::Plan;
 
 /// The threads per block of every kernel.
@@ -141,6 +147,12 @@ pub struct Shape {
     pub cells: u64,
     /// The number of segments of a window on average, in units of 2^-32, rounded down.
     per_window: u64,
+    /// Of [`by_warp`]: the warps of chunks for each warp, and the segments of a chunk on average, in the same units.
+    per_warp: u64,
+    per_chunk: u64,
+    /// The number of the call, and the [epoch](by_warp) of its counters.
+    call: u64,
+    epoch: u64,
 }
 
 impl Shape {
@@ -157,6 +169,34 @@ impl Shape {
             windows: windows as u64,
             cells: cells as u64,
             per_window: (((segments as u128) << 32) / windows as u128) as u64,
+            per_warp: 0,
+            per_chunk: 0,
+            call: 0,
+            epoch: 0,
+        }
+    }
+
+    /// The shape for [`by_warp`], whose windows are the [chunks](by_warp::chunks_of).
+    pub const fn by_warp<I: Items>(n: usize, segments: usize, row: usize, is_signed: bool) -> Self {
+        let chunks = by_warp::chunks_of::<I>(n);
+        let warps = (segments + chunks) as u128;
+        let started = (segments as u128 * by_warp::items_of_part::<I>() as u128) << 32;
+        let items = if n > 0 { n as u128 } else { 1 };
+        Self {
+            windows: chunks as u64,
+            // Rounded up, so that the warps of all chunks are among those of the launch.
+            per_warp: (((chunks as u128) << 32) / warps) as u64 + 1,
+            per_chunk: (started / items) as u64,
+            ..Self::new::<I>(n, segments, row, is_signed)
+        }
+    }
+
+    /// The same of call number `call`.
+    pub const fn of_call(self, call: u64, epoch: u64) -> Self {
+        Self {
+            call,
+            epoch,
+            ..self
         }
     }
 }
@@ -205,7 +245,7 @@ impl Layout {
 
     /// The most segments of several runs of tiles.
     const fn most_huge(self) -> usize {
-        self.cells / combine::RUN + 1
+        self.cells / RUN + 1
     }
 }
 
@@ -216,6 +256,62 @@ pub struct Work {
     /// The number of huge segments, which are those with several runs of tiles; and of each, how many runs are combined.
     counts: Global<u32>,
     layout: Layout,
+}
+
+/// Words with what is wrong.
+#[derive(Clone, Copy, Debug)]
+pub struct Reports {
+    words: Global<u64>,
+}
+
+impl Reports {
+    /// The word of the first bad offset of the first call that had one: the lower [`INDEX_BITS`](Self::INDEX_BITS) bits are its
+    /// index, and the others the number of the call. Or [`NONE`](Self::NONE).
+    pub const FIRST: usize = 0;
+
+    /// The word that differs from [`NONE`](Self::NONE) if an offset of this launch is bad, behind [`partition`].
+    const BAD: usize = 1;
+
+    /// The number of words, all [`NONE`](Self::NONE) at first.
+    pub const WORDS: usize = 2;
+
+    /// There is no bad offset.
+    pub const NONE: u64 = u64::MAX;
+
+    /// The bits of an index. So the number of a call is taken modulo 2^24.
+    pub const INDEX_BITS: u32 = 40;
+
+    /// # Safety
+    ///
+    /// The contract of [`mem`](crate::mem): there are [`WORDS`](Self::WORDS) words.
+    #[inline(always)]
+    pub unsafe fn new(words: Global<u64>) -> Self {
+        Self { words }
+    }
+
+    /// Tells the index of a bad offset.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn report(self, shape: Shape, index: usize) {
+        let told = shape.call << Self::INDEX_BITS | index as u64;
+        self.words
+            .combine_atomic::<u64, Min>(Min, Self::FIRST, told);
+        self.words.set_atomic(Self::BAD, 0);
+    }
+
+    /// Forgets that an earlier launch had a bad offset.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn begin(self) {
+        self.words.set(Self::BAD, Self::NONE);
+    }
+
+    /// Whether this launch has a bad offset.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn is_bad(self) -> bool {
+        self.words.get(Self::BAD) != Self::NONE
+    }
 }
 
 /// Where a window begins.
@@ -272,23 +368,14 @@ pub struct Long {
 }
 
 impl Work {
-    /// The word with the index of the first bad offset of this launch, or [`NONE`](Self::NONE).
-    pub const BAD: usize = 0;
-
-    /// The same for earlier launches.
-    pub const BAD_BEFORE: usize = 1;
-
     /// The first word of the windows' plans.
-    const PLANS: usize = 2;
+    const PLANS: usize = Reports::WORDS;
 
     /// The counter of huge segments.
     const HUGE: usize = 0;
 
     /// The first counter of combined runs.
     const ARRIVED: usize = 1;
-
-    /// There is no bad offset.
-    pub const NONE: u64 = u64::MAX;
 
     /// # Safety
     ///
@@ -306,19 +393,10 @@ impl Work {
         }
     }
 
-    /// Leaves the index of a bad offset, unless there is a lower one.
+    /// Where bad offsets are told.
     #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn report(self, index: usize) {
-        self.words
-            .combine_atomic::<u64, Min>(Min, Self::BAD, index as u64);
-    }
-
-    /// Whether this launch has a bad offset.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn is_bad(self) -> bool {
-        self.words.get(Self::BAD) != Self::NONE
+    fn reports(self) -> Reports {
+        Reports { words: self.words }
     }
 
     /// The first word of the cells: the number of tiles of the long segment that starts in each, and then its own number.
@@ -341,7 +419,7 @@ impl Work {
         let word = self.first_cell() + long.cell as usize;
         self.words.set(word, long.tiles as u64);
         self.words.set(word + self.layout.cells, long.segment);
-        if long.tiles as usize <= combine::RUN {
+        if long.tiles as usize <= RUN {
             return;
         }
         let number = self.counts.fetch_increment(Self::HUGE, u32::MAX) as usize;
@@ -482,12 +560,13 @@ pub struct Storage<A> {
 }
 
 impl<A: Element> Storage<A> {
-    /// The place of the partial of a long segment's tile.
+    /// The partials of the long segment that starts in a cell.
     #[inline(always)]
-    fn place(self, cell: usize, tile: usize) -> usize {
-        match tile {
-            0 => cell,
-            _ => self.partials.len() / 2 + cell + tile,
+    fn partials_of(self, cell: usize) -> Partials<A> {
+        Partials {
+            global: self.partials,
+            first: cell,
+            others: self.partials.len() / 2 + cell,
         }
     }
 }

@@ -32,6 +32,8 @@
 //! [shifted](crate::mem::Global::shifted). An operator whose result is the same [in any order](Op::ANY_ORDER) takes the
 //! aligned vectors instead, as if the first tile had begun a few items before the array.
 
+mod source;
+
 use crate::element::{Element, Shuffle};
 use crate::items::Items;
 use crate::mem::compiler_barrier;
@@ -40,6 +42,8 @@ use crate::warp::{FULL_MASK, WARP_SIZE, reduce_to_first};
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use cuda_std::thread::{block_dim_x, grid_dim_x, thread_idx_x};
+pub use source::Part;
+pub(crate) use source::{Arrays, Shifted, Source, Vectored};
 
 /// The version of the order of combination, which `docs/order.md` describes. A result of floats may have other bits in
 /// another version.
@@ -121,7 +125,7 @@ pub unsafe fn reduce_tiles<I: Items, O: Op<I>, const N: usize, const K: usize>(
     unsafe { reduce_to_first::<I, O>(op, value) }
 }
 
-/// Combines the items of tile number `tile` alone, which does not begin before the array. **Lane 0 holds the result.**
+/// Combines the items of tile number `tile` alone, which does not begin before the arrays. **Lane 0 holds the result.**
 ///
 /// # Safety
 ///
@@ -140,6 +144,39 @@ pub unsafe fn reduce_tile<I: Items, O: Op<I>, const N: usize, const K: usize>(
     unsafe { reduce_to_first::<I, O>(op, value) }
 }
 
+/// The same for a part of arrays, whose first and last granules may have other items.
+///
+/// # Safety
+///
+/// All 32 lanes of the warp arrive here, with the same tile, which has an item.
+#[inline(always)]
+pub unsafe fn reduce_tile_of_part<I: Items, O: Op<I>, const N: usize, const K: usize>(
+    op: O,
+    part: Part<I>,
+    tile: usize,
+) -> O::Acc {
+    let mut lane = Lane::<I, O, N>::new(op);
+    let start = tile * items_of_tile::<I>();
+    let (column, step) = column_of::<I, O, N>();
+    let share = Share::<I, O, _, N, K> {
+        op,
+        source: part,
+        first: start + column,
+        step,
+        items: PhantomData,
+    };
+    if part.is_aligned::<N>() {
+        share.combine_adjacent(&mut lane, start + items_of_tile::<I>());
+    } else if start + items_of_tile::<I>() <= part.len && part.tile(tile).has_granules::<N>() {
+        share.combine_shifted(&mut lane);
+    } else {
+        share.combine_items(&mut lane);
+    }
+    let value = lane.combined();
+    // SAFETY: the caller guarantees that all lanes arrive.
+    unsafe { reduce_to_first::<I, O>(op, value) }
+}
+
 /// Combines the lane's items of tile number `tile`. The first tile begins `skew` items before the arrays.
 #[inline(always)]
 fn combine_tile<I: Items, O: Op<I>, const N: usize, const K: usize>(
@@ -149,11 +186,8 @@ fn combine_tile<I: Items, O: Op<I>, const N: usize, const K: usize>(
     skew: usize,
     is_shifted: bool,
 ) {
-    let (start, lane) = (tile * ROWS * LANES * N, thread_idx_x() as usize % LANES);
-    let (column, step) = match O::COMMUTATIVE {
-        true => (lane * N, LANES * N),
-        false => (lane * ROWS * N, N),
-    };
+    let start = tile * ROWS * LANES * N;
+    let (column, step) = column_of::<I, O, N>();
     let share = Share::<I, O, _, N, K> {
         op: acc.op,
         source: Arrays::<I>(arrays),
@@ -172,61 +206,13 @@ fn combine_tile<I: Items, O: Op<I>, const N: usize, const K: usize>(
     }
 }
 
-/// Where the items of a [`Share`] are.
-pub(crate) trait Source<I>: Copy {
-    /// The number of items.
-    fn len(self) -> usize;
-
-    /// Loads item `index`.
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn get(self, index: usize) -> I;
-}
-
-/// Where items are that can be loaded by vectors.
-pub(crate) trait Vectored<I>: Source<I> {
-    /// Loads the vector of the `N` items from `first` on, which is aligned in every array.
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn vector<const N: usize>(self, first: usize) -> [I; N];
-
-    /// Starts to load the line with item `index` into the L1 cache.
-    fn prefetch(self, index: usize);
-}
-
-/// Arrays in global memory.
-struct Arrays<I: Items>(I::Arrays);
-
-impl<I: Items> Clone for Arrays<I> {
-    #[inline(always)]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<I: Items> Copy for Arrays<I> {}
-
-impl<I: Items> Source<I> for Arrays<I> {
-    #[inline(always)]
-    fn len(self) -> usize {
-        I::len(self.0)
-    }
-
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn get(self, index: usize) -> I {
-        I::get(self.0, index)
-    }
-}
-
-impl<I: Items> Vectored<I> for Arrays<I> {
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn vector<const N: usize>(self, first: usize) -> [I; N] {
-        I::vector(self.0, first)
-    }
-
-    #[inline(always)]
-    fn prefetch(self, index: usize) {
-        I::prefetch(self.0, index);
+/// The first item of the lane in a tile, and the number of items from a row to the next one.
+#[inline(always)]
+fn column_of<I: Items, O: Op<I>, const N: usize>() -> (usize, usize) {
+    let lane = thread_idx_x() as usize % LANES;
+    match O::COMMUTATIVE {
+        true => (lane * N, LANES * N),
+        false => (lane * ROWS * N, N),
     }
 }
 
@@ -248,7 +234,9 @@ impl<I: Items, O: Op<I>, const N: usize, const K: usize> Share<I, O, Arrays<I>, 
         let last = start + (ROWS * LANES - 1) * N;
         I::have_granules::<N>(self.source.0, start) && I::have_granules::<N>(self.source.0, last)
     }
+}
 
+impl<I: Items, O: Op<I>, S: Shifted<I>, const N: usize, const K: usize> Share<I, O, S, N, K> {
     /// Combines the lane's items, all of which exist, by shifted vectors.
     #[inline(always)]
     fn combine_shifted(&self, lane: &mut Lane<I, O, N>) {
@@ -257,13 +245,13 @@ impl<I: Items, O: Op<I>, const N: usize, const K: usize> Share<I, O, Arrays<I>, 
         let mut row = 0;
         while row < end {
             if has_rows::<I, O>() && (O::ANY_ORDER || Self::BY_GROUP) {
-                let vector = I::shifted(self.source.0, self.first_of(row));
+                let vector = self.source.shifted(self.first_of(row));
                 lane.absorb([vector], [self.first_of(row) as u64]);
                 row += 1;
                 continue;
             }
             let mut rows = [[zero::<I>(); N]; K];
-            unrolled!(|k < K| rows[k] = I::shifted(self.source.0, self.first_of(row + k)));
+            unrolled!(|k < K| rows[k] = self.source.shifted(self.first_of(row + k)));
             compiler_barrier();
             lane.absorb(rows, self.indices(row));
             row += K;

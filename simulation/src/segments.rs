@@ -4,7 +4,7 @@ mod drawn;
 mod rare;
 
 pub use drawn::{Drawn, KINDS};
-pub use rare::{combines, overlaps, partitions};
+pub use rare::{combines, overlaps, partitions, parts, runs_of_parts};
 
 use std::fmt;
 
@@ -13,7 +13,8 @@ use kernels_gpu::entry::segments::PARTITION;
 use kernels_gpu::entry::{Entry, Segments, SinglePass};
 use kernels_gpu::grid::Storage;
 use kernels_gpu::items::Items;
-use kernels_gpu::segments::{Layout, Shape, THREADS, Work, most_staged};
+use kernels_gpu::segments::by_warp::{WARPS, chunks_of, places_of};
+use kernels_gpu::segments::{Layout, Reports, Shape, THREADS, most_staged};
 
 use crate::case::{INPUTS, MARGIN};
 use crate::data::{Data, DrawnItems};
@@ -154,23 +155,27 @@ pub struct Kernels {
     pub window: Entry,
     /// Combines the partials of long segments.
     pub combine: Entry,
+    /// Does all by itself.
+    pub by_warp: Entry,
 }
 
 impl Kernels {
     /// Those of the library.
     pub fn of<I: Items, O: Segments<I>>() -> Self {
-        let [window, combine] = O::ENTRIES else {
-            unreachable!("`Segments` has two rows");
+        let [window, combine, by_warp] = O::ENTRIES else {
+            unreachable!("`Segments` has three rows");
         };
         Self {
             partition: PARTITION.entries[0],
             window: *window,
             combine: *combine,
+            by_warp: *by_warp,
         }
     }
 }
 
-/// Reduces the segments; the bytes of each accumulator. `simulator` makes one for each launch.
+/// Reduces the segments by windows, and by a warp for each part of one; the bytes of each accumulator. `simulator` makes one for each
+/// launch.
 ///
 /// # Errors
 ///
@@ -182,92 +187,213 @@ pub fn reduce<I: Items, O: Copy>(
     parts: &Parts,
     simulator: &dyn Fn() -> Simulator,
 ) -> Result<Vec<Vec<u8>>, Wrong> {
-    let offsets: &[i64] = match parts {
-        Parts::Rows(_) => &[],
-        Parts::U32(offsets) | Parts::I32(offsets) | Parts::Wide(offsets) => offsets,
-    };
-    let (segments, row) = match parts {
-        Parts::Rows(len) => (input.n / len, *len),
-        _ => (offsets.len() - 1, 0),
-    };
-    let (narrow, wide) = match parts {
-        Parts::Wide(_) => (
-            vec![],
-            offsets.iter().map(|offset| *offset as u64).collect(),
-        ),
-        _ => (
-            offsets.iter().map(|offset| *offset as u32).collect(),
-            vec![],
-        ),
-    };
-    let (narrow, wide): (Buffer<u32>, Buffer<u64>) = (Buffer::from(&narrow), Buffer::from(&wide));
-    let layout = Layout::of::<I>(input.n, segments);
-    let is_signed = matches!(parts, Parts::I32(_));
-    let shape = Shape::new::<I>(input.n, segments, row, is_signed);
-    let acc = kernels.window.acc_bytes;
-    let margin = [MARGIN_BYTE; MARGIN_BYTES];
-    let mut output: Buffer<u8> = Buffer::uninitialised(segments * acc + 2 * MARGIN_BYTES);
-    output.write_from(0, &margin);
-    output.write_from(MARGIN_BYTES + segments * acc, &margin);
-    let partials: Buffer<u8> = Buffer::uninitialised(layout.partials() * acc);
-    let mut work: Buffer<u64> = Buffer::uninitialised(layout.words());
-    work.write_from(0, &[Work::NONE; Work::BAD_BEFORE + 1]);
-    // An earlier launch has left its number of huge segments.
-    let mut left = vec![0; layout.counters()];
-    left[0] = 1;
-    let counts: Buffer<u32> = Buffer::from(&left);
+    let launches = Launches::new(kernels, input, parts, simulator);
+    let by_windows = launches.by_windows::<I, O>(op);
+    let by_warp = launches.by_warp::<I, O>(op);
+    match (by_windows, by_warp) {
+        (Ok(by_windows), Ok(by_warp)) if by_windows != by_warp => Err(Wrong::Results(
+            "a warp for each part gives other bits than windows".into(),
+        )),
+        (Err(Wrong::BadOffset(one)), Err(Wrong::BadOffset(other))) if one == other => {
+            Err(Wrong::BadOffset(one))
+        }
+        (Err(Wrong::BadOffset(one)), Ok(_)) => Err(Wrong::Results(format!(
+            "{} does not find bad offset {one}",
+            kernels.by_warp.name
+        ))),
+        (Err(Wrong::BadOffset(one)), Err(Wrong::BadOffset(other))) => Err(Wrong::Results(format!(
+            "{} finds bad offset {other}, not {one}",
+            kernels.by_warp.name
+        ))),
+        (Err(wrong), _) | (_, Err(wrong)) => Err(wrong),
+        (by_windows, _) => by_windows,
+    }
+}
 
-    let arrays = |shape: &Shape| {
-        let output = output.as_ptr().wrapping_add(MARGIN_BYTES);
-        let mut arrays = input.arrays(0, input.n);
+/// The number of the call.
+const CALL: u64 = 5;
+
+/// The launches for an input and its segments.
+struct Launches<'a> {
+    kernels: &'a Kernels,
+    input: &'a Input,
+    simulator: &'a dyn Fn() -> Simulator,
+    segments: usize,
+    row: usize,
+    is_signed: bool,
+    narrow: Buffer<u32>,
+    wide: Buffer<u64>,
+}
+
+/// The memory of a reduction besides its input.
+struct Memory {
+    output: Buffer<u8>,
+    partials: Buffer<u8>,
+    work: Buffer<u64>,
+    counts: Buffer<u32>,
+}
+
+impl<'a> Launches<'a> {
+    fn new(
+        kernels: &'a Kernels,
+        input: &'a Input,
+        parts: &Parts,
+        simulator: &'a dyn Fn() -> Simulator,
+    ) -> Self {
+        let offsets: &[i64] = match parts {
+            Parts::Rows(_) => &[],
+            Parts::U32(offsets) | Parts::I32(offsets) | Parts::Wide(offsets) => offsets,
+        };
+        let (segments, row) = match parts {
+            Parts::Rows(len) => (input.n / len, *len),
+            _ => (offsets.len() - 1, 0),
+        };
+        let (narrow, wide): (Vec<u32>, Vec<u64>) = match parts {
+            Parts::Wide(_) => (
+                vec![],
+                offsets.iter().map(|offset| *offset as u64).collect(),
+            ),
+            _ => (
+                offsets.iter().map(|offset| *offset as u32).collect(),
+                vec![],
+            ),
+        };
+        Self {
+            kernels,
+            input,
+            simulator,
+            segments,
+            row,
+            is_signed: matches!(parts, Parts::I32(_)),
+            narrow: Buffer::from(&narrow),
+            wide: Buffer::from(&wide),
+        }
+    }
+
+    /// Reduces the segments by windows.
+    fn by_windows<I: Items, O: Copy>(&self, op: O) -> Result<Vec<Vec<u8>>, Wrong> {
+        let (n, segments) = (self.input.n, self.segments);
+        let layout = Layout::of::<I>(n, segments);
+        let shape = Shape::new::<I>(n, segments, self.row, self.is_signed).of_call(CALL, 0);
+        // An earlier launch has left its number of huge segments.
+        let mut left = vec![0; layout.counters()];
+        left[0] = 1;
+        let memory = self.memory(layout.partials(), layout.words(), &left);
+        if self.row == 0 {
+            let blocks = (layout.windows + 1).div_ceil(THREADS as usize);
+            let arrays = self.arrays(&memory, &shape);
+            // SAFETY: the arrays exist and have the lengths of the layout; there is a thread for each edge of a window.
+            unsafe { self.launch(&self.kernels.partition, blocks, (), &arrays) }?;
+        }
+        let (window, combining) = (&self.kernels.window, &self.kernels.combine);
+        let arrays = self.arrays(&memory, &shape);
+        // SAFETY: as above; the input's arrays have the types of the items, and the output is as long as the segments.
+        unsafe { self.launch(window, layout.windows, op, &arrays) }?;
+        let longest = if self.row > 0 { self.row } else { n };
+        if longest > most_staged::<I>() {
+            // SAFETY: as above, with any number of blocks.
+            unsafe { self.launch(combining, 2, op, &arrays) }?;
+        }
+        self.results(&memory)
+    }
+
+    /// Reduces the segments by a warp for each part of one.
+    fn by_warp<I: Items, O: Copy>(&self, op: O) -> Result<Vec<Vec<u8>>, Wrong> {
+        const EPOCH: u64 = 7;
+        let (n, segments) = (self.input.n, self.segments);
+        let shape = Shape::by_warp::<I>(n, segments, self.row, self.is_signed);
+        let shape = shape.of_call(CALL, EPOCH);
+        let places = places_of::<I>(n, segments);
+        let memory = self.memory(places, Reports::WORDS, &[]);
+        // Counts of earlier epochs, which are not complete.
+        let left = (0..places as u64).map(|place| place * ((EPOCH << 56) / (places as u64)));
+        let arrivals: Buffer<u64> = Buffer::from(&left.collect::<Vec<_>>());
+        let mut arrays = self.arrays(&memory, &shape);
+        arrays.pop();
+        arrays.push(Array::new("arrivals", arrivals.as_ptr(), arrivals.len()));
+        let blocks = (segments + chunks_of::<I>(n)).div_ceil(WARPS);
+        // SAFETY: the arrays exist and have the lengths that the kernel requires; there is a warp for each segment and chunk.
+        unsafe { self.launch(&self.kernels.by_warp, blocks, op, &arrays) }?;
+        self.results(&memory)
+    }
+
+    fn memory(&self, partials: usize, words: usize, counts: &[u32]) -> Memory {
+        let acc = self.kernels.window.acc_bytes;
+        let margin = [MARGIN_BYTE; MARGIN_BYTES];
+        let mut output: Buffer<u8> = Buffer::uninitialised(self.segments * acc + 2 * MARGIN_BYTES);
+        output.write_from(0, &margin);
+        output.write_from(MARGIN_BYTES + self.segments * acc, &margin);
+        let mut work: Buffer<u64> = Buffer::uninitialised(words);
+        // An earlier launch has left that it had a bad offset.
+        work.write_from(0, &[Reports::NONE, 0]);
+        Memory {
+            output,
+            partials: Buffer::uninitialised(partials * acc),
+            work,
+            counts: Buffer::from(counts),
+        }
+    }
+
+    fn arrays(&self, memory: &Memory, shape: &Shape) -> Vec<Array> {
+        let acc = self.kernels.window.acc_bytes;
+        let output = memory.output.as_ptr().wrapping_add(MARGIN_BYTES);
+        let partials = memory.partials.len() / acc;
+        let mut arrays = self.input.arrays(0, self.input.n);
         arrays.extend([
             Array::new("shape", std::ptr::from_ref(shape), 1),
-            Array::new("narrow", narrow.as_ptr(), narrow.len()),
-            Array::new("wide", wide.as_ptr(), wide.len()),
-            Array::new("output", output, segments),
-            Array::new("partials", partials.as_ptr(), layout.partials()),
-            Array::new("work", work.as_ptr(), layout.words()),
-            Array::new("counts", counts.as_ptr(), counts.len()),
+            Array::new("narrow", self.narrow.as_ptr(), self.narrow.len()),
+            Array::new("wide", self.wide.as_ptr(), self.wide.len()),
+            Array::new("output", output, self.segments),
+            Array::new("partials", memory.partials.as_ptr(), partials),
+            Array::new("work", memory.work.as_ptr(), memory.work.len()),
+            Array::new("counts", memory.counts.as_ptr(), memory.counts.len()),
         ]);
         arrays
-    };
-    let of_blocks = |blocks: usize| simulator().grid(blocks as u32).block(THREADS);
-    let findings = |entry: &Entry| {
-        let name = entry.name;
-        move |failure| Wrong::Findings(name, failure)
-    };
-    if row == 0 {
-        let entry = &kernels.partition;
-        let grid = of_blocks((layout.windows + 1).div_ceil(THREADS as usize));
-        // SAFETY: the arrays exist and have the lengths of the layout; there is a thread for each edge of a window.
-        unsafe { launch(entry, grid, (), &arrays(&shape)) }.map_err(findings(entry))?;
     }
-    let (window, combining) = (&kernels.window, &kernels.combine);
-    let shared = window.needs.shared_bytes(THREADS, acc);
-    let grid = of_blocks(layout.windows).dynamic_shared_memory(shared);
-    // SAFETY: as above; the input's arrays have the types of the items, and the output is as long as the segments.
-    unsafe { launch(window, grid, op, &arrays(&shape)) }.map_err(findings(window))?;
-    let longest = if row > 0 { row } else { input.n };
-    if longest > most_staged::<I>() {
-        // SAFETY: as above, with any number of blocks.
-        unsafe { launch(combining, of_blocks(2), op, &arrays(&shape)) }
-            .map_err(findings(combining))?;
+
+    /// # Safety
+    ///
+    /// That of [`launch`].
+    unsafe fn launch<O: Copy>(
+        &self,
+        entry: &Entry,
+        blocks: usize,
+        op: O,
+        arrays: &[Array],
+    ) -> Result<(), Wrong> {
+        let acc = self.kernels.window.acc_bytes;
+        let grid = (self.simulator)()
+            .grid(blocks as u32)
+            .block(THREADS)
+            .dynamic_shared_memory(entry.needs.shared_bytes(THREADS, acc));
+        // SAFETY: the caller's contract.
+        let launched = unsafe { launch(entry, grid, op, arrays) };
+        launched
+            .map(drop)
+            .map_err(|failure| Wrong::Findings(entry.name, failure))
     }
-    // SAFETY: the buffer has that many words, and the first ones were written above.
-    let bad = unsafe { work.as_ptr().add(Work::BAD).read() };
-    if bad != Work::NONE {
-        return Err(Wrong::BadOffset(bad));
+
+    /// The bytes of each accumulator, or the first bad offset.
+    fn results(&self, memory: &Memory) -> Result<Vec<Vec<u8>>, Wrong> {
+        let acc = self.kernels.window.acc_bytes;
+        // SAFETY: the buffer has this word, and it was written.
+        let told = unsafe { memory.work.as_ptr().add(Reports::FIRST).read() };
+        if told != Reports::NONE {
+            let index = told.wrapping_sub(CALL << Reports::INDEX_BITS);
+            return Err(Wrong::BadOffset(index));
+        }
+        if !self.input.is_unchanged() {
+            return Err(Wrong::Changed("an input"));
+        }
+        let margin = [MARGIN_BYTE; MARGIN_BYTES];
+        let bytes = memory.output.to_vec();
+        let (before, rest) = bytes.split_at(MARGIN_BYTES);
+        let (accumulators, behind) = rest.split_at(self.segments * acc);
+        if before != margin || behind != margin {
+            return Err(Wrong::Changed("memory beside the output"));
+        }
+        Ok(accumulators.chunks(acc).map(<[u8]>::to_vec).collect())
     }
-    if !input.is_unchanged() {
-        return Err(Wrong::Changed("an input"));
-    }
-    let bytes = output.to_vec();
-    let (before, rest) = bytes.split_at(MARGIN_BYTES);
-    let (accumulators, behind) = rest.split_at(segments * acc);
-    if before != margin || behind != margin {
-        return Err(Wrong::Changed("memory beside the output"));
-    }
-    Ok(accumulators.chunks(acc).map(<[u8]>::to_vec).collect())
 }
 
 /// The bytes of the accumulator of the `len` items from `first` on, by the single-pass kernel.

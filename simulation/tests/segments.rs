@@ -15,13 +15,14 @@ use kernels_gpu::element::{bf16, f16};
 use kernels_gpu::entry::segments::PARTITION;
 use kernels_gpu::entry::{Segments, SinglePass};
 use kernels_gpu::op::{ArgMax, ArgMin, Max, MeanVariance, Min, Product, Sum, SumSquares, SumWide};
-use kernels_gpu::segments::combine;
+use kernels_gpu::segments::RUN;
 use kernels_gpu::tile::items_of_tile;
 use kernels_sim::Data;
 use kernels_sim::data::DrawnItems;
 use kernels_sim::kernels::{Histogram, Horner, Parity, Point, Spread, Volume};
 use kernels_sim::segments::{
-    Drawn, Input, KINDS, Kernels, Parts, Wrong, combines, overlaps, partitions, reduce,
+    Drawn, Input, KINDS, Kernels, Parts, Wrong, combines, overlaps, partitions, parts, reduce,
+    runs_of_parts,
 };
 use kernels_sim::share::Share;
 use kernels_sim::trials::{count_case, rounds, run, simulators};
@@ -48,7 +49,7 @@ fn trials(seed: u64) -> Vec<Trial> {
     let mut trials = vec![
         large("huge segments", |seed, simulator| {
             let random = &mut StdRng::seed_from_u64(seed);
-            let tiles = random.random_range(combine::RUN + 1..3 * combine::RUN);
+            let tiles = random.random_range(RUN + 1..3 * RUN);
             combines(
                 &<Sum as Segments<f32>>::ENTRIES[1],
                 (random.random_range(1..4), tiles),
@@ -58,7 +59,7 @@ fn trials(seed: u64) -> Vec<Trial> {
         }),
         // More runs than a warp combines at once, which are as many as 32 groups of an eighth of a run.
         large("a segment of runs of runs", |seed, simulator| {
-            let tiles = 4 * combine::RUN * combine::RUN + 1;
+            let tiles = 4 * RUN * RUN + 1;
             combines(
                 &<Sum as Segments<f32>>::ENTRIES[1],
                 (1, tiles),
@@ -68,6 +69,12 @@ fn trials(seed: u64) -> Vec<Trial> {
         }),
         large("segments that overlap", |_, simulator| {
             overlaps(&Kernels::of::<f32, Sum>(), simulator)
+        }),
+        large("segments of several parts", |seed, simulator| {
+            parts(&Kernels::of::<f32, Sum>(), seed, simulator)
+        }),
+        large("a segment of two runs of parts", |seed, simulator| {
+            runs_of_parts(&Kernels::of::<f32, Sum>(), seed, simulator)
         }),
         large("many windows", |seed, simulator| {
             partitions(&PARTITION.entries[0], seed, simulator)

@@ -20,24 +20,23 @@ impl<I: Items, O: Segments<I>, T: Offset> Launch<'_, '_, '_, I, O, T> {
         output: SpanMut<'_, O::Acc>,
     ) -> Result<(), Error> {
         let queue = self.queue;
-        let [window, combine] = O::ENTRIES else {
-            unreachable!("`Segments` has two rows");
+        let [window, combine, by_warp] = O::ENTRIES else {
+            unreachable!("`Segments` has three rows");
         };
         let gpu = queue.gpu();
-        let layout = Layout::of::<I>(self.n, self.parts.count(self.n));
-        let shape = self.parts.shape::<I>(self.n);
-        let limit = gpu.info.max_blocks;
-        let blocks = u32::try_from(layout.windows).ok();
-        let blocks = blocks
-            .filter(|blocks| *blocks <= limit)
-            .ok_or(Error::GridTooLarge {
-                kernel: window.kernel,
-                blocks: layout.windows as u64,
-                threads: THREADS,
-                limit,
-            })?;
+        let segments = self.parts.count(self.n);
+        if is_for::<I>(self.n, segments) {
+            return self.by_warp(by_warp, storage, output);
+        }
+        let layout = Layout::of::<I>(self.n, segments);
+        let blocks = self.blocks(window, layout.windows)?;
         storage.reserve(queue, layout, window.acc_bytes)?;
         gpu.enter()?;
+        let call = storage.begin(queue)?;
+        let shape = self
+            .parts
+            .shape::<I>(self.n)
+            .of_call(call.number, call.epoch);
         if let Parts::Offsets(_) = self.parts {
             let kernel = Kernel::find(gpu, &PARTITION.entries[0])?;
             let mut arguments = Arguments::new();
@@ -82,6 +81,61 @@ impl<I: Items, O: Segments<I>, T: Offset> Launch<'_, '_, '_, I, O, T> {
         unsafe { launch(&kernel, queue, blocks, &arguments) }
     }
 
+    /// Enqueues the one launch that segments of several tiles need.
+    fn by_warp(
+        &self,
+        entry: &'static Entry,
+        storage: &mut Storage,
+        output: SpanMut<'_, O::Acc>,
+    ) -> Result<(), Error> {
+        let (queue, gpu) = (self.queue, self.queue.gpu());
+        let segments = self.parts.count(self.n);
+        let (warps, places) = (
+            segments + chunks_of::<I>(self.n),
+            places_of::<I>(self.n, segments),
+        );
+        let blocks = self.blocks(entry, warps.div_ceil(WARPS))?;
+        storage.reserve_places(queue, places, entry.acc_bytes)?;
+        gpu.enter()?;
+        let call = storage.begin(queue)?;
+        let shape = self
+            .parts
+            .by_warp::<I>(self.n)
+            .of_call(call.number, call.epoch);
+        let Storage {
+            partials,
+            work,
+            arrived,
+            ..
+        } = storage;
+        let mut arguments = input::arguments::<I>(self.views);
+        self.push_segments(&mut arguments, &shape, output);
+        arguments.push(Argument::room(partials, places, entry.acc_bytes));
+        arguments.push(Argument::room(work, Reports::WORDS, size_of::<u64>()));
+        arguments.push(Argument::room(arrived, places, size_of::<u64>()));
+        let kernel = Kernel::find(gpu, entry)?;
+        // SAFETY: as in `enqueue`, with a warp for each segment and each chunk. The words of the arrivals have earlier epochs, or
+        // are 0 (`Storage::begin`, and below).
+        unsafe { launch(&kernel, queue, blocks, &arguments) }?;
+        match call.is_captured {
+            true => storage.arrived.enqueue_fill(queue, 0),
+            false => Ok(()),
+        }
+    }
+
+    /// The number of blocks of a kernel, if the device has room for so many.
+    fn blocks(&self, entry: &'static Entry, blocks: usize) -> Result<u32, Error> {
+        let limit = self.queue.gpu().info.max_blocks;
+        let fitting = u32::try_from(blocks).ok();
+        let fitting = fitting.filter(|blocks| *blocks <= limit);
+        fitting.ok_or(Error::GridTooLarge {
+            kernel: entry.kernel,
+            blocks: blocks as u64,
+            threads: THREADS,
+            limit,
+        })
+    }
+
     /// The arguments behind the inputs.
     fn push_rest<'s>(
         &'s self,
@@ -91,19 +145,24 @@ impl<I: Items, O: Segments<I>, T: Offset> Launch<'_, '_, '_, I, O, T> {
         layout: Layout,
         output: SpanMut<'s, O::Acc>,
     ) {
+        self.push_segments(arguments, shape, output);
+        let acc_bytes = O::ENTRIES[0].acc_bytes;
+        let partials = &mut storage.partials;
+        arguments.push(Argument::room(partials, layout.partials(), acc_bytes));
+        push_work(arguments, &mut storage.work, &mut storage.counts, layout);
+    }
+
+    /// The operator, the segments, and the output.
+    fn push_segments<'s>(
+        &'s self,
+        arguments: &mut Arguments<'s>,
+        shape: &'s Shape,
+        output: SpanMut<'s, O::Acc>,
+    ) {
         arguments.push(Argument::operator(&self.op));
         arguments.push(Argument::plain(shape));
         self.push_offsets(arguments);
         arguments.push(Argument::output_span(output));
-        let Storage {
-            partials,
-            work,
-            counts,
-            ..
-        } = storage;
-        let acc_bytes = O::ENTRIES[0].acc_bytes;
-        arguments.push(Argument::room(partials, layout.partials(), acc_bytes));
-        push_work(arguments, work, counts, layout);
     }
 
     /// The offsets of 32 bits, and those of 64 bits.

@@ -21,6 +21,10 @@ pub fn trials(lab: &Arc<Lab>) -> Vec<Trial> {
         lab.trial("interop: buffers from cust and back", cust_buffers),
         lab.trial("interop: a captured stream on new data", captured),
         lab.trial(
+            "interop: captured segments, with bad offsets",
+            captured_segments,
+        ),
+        lab.trial(
             "interop: graphs are recorded while others wait",
             while_others_wait,
         ),
@@ -146,6 +150,93 @@ fn captured(_: &Lab, device: &Device) -> Result<Completion, Failed> {
     let mut x = device.alloc::<i32>(100_003)?;
     let mut cells = device.alloc::<i32>(2)?;
     device.synchronize()?;
+    let (x, cells) = (&mut x, &mut cells);
+    let prepare = move |ours: &Device| {
+        let mut scratch = ours.scratch()?;
+        // Run once before the capture, because a module cannot be loaded during it.
+        ours.reduce_into(&*x, Sum, &mut *cells, 0, &mut scratch)?;
+        ours.reduce_into(&*x, Max, &mut *cells, 1, &mut scratch)?;
+        ours.synchronize()?;
+        Ok((x, cells, scratch))
+    };
+    capture(
+        device,
+        prepare,
+        |ours, (x, cells, scratch)| {
+            ours.reduce_into(&**x, Sum, &mut **cells, 0, scratch)?;
+            // Freed after a wait, which must not invalidate the capture.
+            drop(device.upload(&[1, 2, 3])?);
+            ours.reduce_into(&**x, Max, &mut **cells, 1, scratch)
+        },
+        |ours, (x, cells, _), launch| {
+            for _ in 0..20 {
+                let data: Vec<i32> = (0..x.len()).map(|_| rand::rng().random()).collect();
+                x.write(0, &data)?;
+                launch()?;
+                ours.synchronize()?;
+                let sum = data.iter().fold(0, |a: i32, b| a.wrapping_add(*b));
+                let max = *data.iter().max().expect("there are some");
+                check(cells.download()?, vec![sum, max], "sum and maximum")?;
+            }
+            Ok(())
+        },
+    )
+}
+
+/// Launches with bad offsets must leave nothing that makes a later one wrong.
+fn captured_segments(_: &Lab, device: &Device) -> Result<Completion, Failed> {
+    const N: usize = 200_003;
+    let (good, bad) = (
+        [0u32, 60_000, 60_000, N as u32],
+        [0, 150_000, 20_000, N as u32],
+    );
+    let right = vec![60_000, 0, N as i32 - 60_000];
+    let (x, mut offsets) = (device.upload(&vec![1i32; N])?, device.upload(&good)?);
+    let mut sums = device.alloc::<i32>(3)?;
+    device.synchronize()?;
+    let (x, offsets, sums) = (&x, &mut offsets, &mut sums);
+    let prepare = move |ours: &Device| {
+        let mut scratch = ours.segment_scratch()?;
+        ours.reduce_segments_into(x, &*offsets, Sum, &mut *sums, &mut scratch)?;
+        ours.synchronize()?;
+        Ok((offsets, sums, scratch))
+    };
+    capture(
+        device,
+        prepare,
+        |ours, (offsets, sums, scratch)| {
+            ours.reduce_segments_into(x, &**offsets, Sum, &mut **sums, scratch)
+        },
+        |ours, (offsets, sums, scratch), launch| {
+            for turn in 0..600 {
+                let is_bad = turn % 3 == 1;
+                offsets.write(0, if is_bad { &bad } else { &good })?;
+                // More calls than there are epochs, also without the graph.
+                match turn % 4 {
+                    0 => launch()?,
+                    _ => ours.reduce_segments_into(x, &**offsets, Sum, &mut **sums, scratch)?,
+                }
+                ours.synchronize()?;
+                if !is_bad {
+                    check(sums.download()?, right.clone(), "sums of segments")?;
+                    sums.write(0, &[-1; 3])?;
+                }
+            }
+            match scratch.check(&**offsets) {
+                Err(Error::Offset { index: 2, .. }) => Ok(()),
+                other => Err(format!("no error of offset 2: {other:?}").into()),
+            }
+        },
+    )
+}
+
+/// Captures `calls` on a stream of other code, and gives what launches them to `launched`.
+fn capture<T>(
+    device: &Device,
+    prepare: impl FnOnce(&Device) -> Result<T, Error>,
+    calls: impl FnOnce(&Device, &mut T) -> Result<(), Error>,
+    launched: impl FnOnce(&Device, &mut T, &dyn Fn() -> Result<(), Failed>) -> Result<(), Failed>,
+) -> Result<Completion, Failed> {
     let mut stream: CUstream = null_mut();
     let (mut graph, mut launchable) = (null_mut(), null_mut());
     // SAFETY: `stream` can store a handle.
@@ -153,33 +244,20 @@ fn captured(_: &Lab, device: &Device) -> Result<Completion, Failed> {
     {
         // SAFETY: the stream outlives everything made with it, which is dropped at the end of this block.
         let ours = unsafe { device.on_stream_ptr(stream.cast()) }?;
-        let mut scratch = ours.scratch()?;
-        // Run once before the capture, because a module cannot be loaded during it.
-        ours.reduce_into(&x, Sum, &mut cells, 0, &mut scratch)?;
-        ours.reduce_into(&x, Max, &mut cells, 1, &mut scratch)?;
-        ours.synchronize()?;
+        let mut prepared = prepare(&ours)?;
         let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
         // SAFETY: the stream is alive.
         ok(unsafe { sys::cuStreamBeginCapture_v2(stream, mode) })?;
-        ours.reduce_into(&x, Sum, &mut cells, 0, &mut scratch)?;
-        // Freed after a wait, which must not invalidate the capture.
-        drop(device.upload(&[1, 2, 3])?);
-        ours.reduce_into(&x, Max, &mut cells, 1, &mut scratch)?;
+        calls(&ours, &mut prepared)?;
         // SAFETY: as above; `graph` can store a handle.
         ok(unsafe { sys::cuStreamEndCapture(stream, &mut graph) })?;
         device.synchronize()?;
         // SAFETY: the graph has just been made; `launchable` can store a handle.
         ok(unsafe { sys::cuGraphInstantiateWithFlags(&mut launchable, graph, 0) })?;
-        for _ in 0..20 {
-            let data: Vec<i32> = (0..x.len()).map(|_| rand::rng().random()).collect();
-            x.write(0, &data)?;
+        launched(&ours, &mut prepared, &|| {
             // SAFETY: both are alive, and so is all captured memory.
-            ok(unsafe { sys::cuGraphLaunch(launchable, stream) })?;
-            ours.synchronize()?;
-            let sum = data.iter().fold(0, |a: i32, b| a.wrapping_add(*b));
-            let max = *data.iter().max().expect("there are some");
-            check(cells.download()?, vec![sum, max], "sum and maximum")?;
-        }
+            ok(unsafe { sys::cuGraphLaunch(launchable, stream) })
+        })?;
     }
     // SAFETY: they are not used any more.
     unsafe {

@@ -1,5 +1,6 @@
 //! The family `segments`: [segmented reductions](crate::segments) of an operator over items. The entry points are
-//! `segments_<operator>_<items>` and `segments_combine_<operator>_<items>`, and [`PARTITION`] for all of them. The parameters are
+//! `segments_<operator>_<items>`, `segments_combine_<operator>_<items>` and `segments_by_warp_<operator>_<items>`, and [`PARTITION`] for
+//! all of them. The parameters are
 //!
 //! ```text
 //! input: *const T, input_len: u64                                 one array; not of `segments_combine`
@@ -8,7 +9,9 @@
 //! op: O                                                           only if it has fields
 //! shape: Shape, narrow: *const u32, narrow_len: u64, wide: *const u64, wide_len: u64
 //! output: *mut Acc, output_len: u64, partials: *mut Acc, partials_len: u64
-//! work: *mut u64, work_len: u64, counts: *mut u32, counts_len: u64
+//! work: *mut u64, work_len: u64
+//! counts: *mut u32, counts_len: u64                              not of `segments_by_warp`
+//! arrivals: *mut u64, arrivals_len: u64                           only of `segments_by_warp`
 //! ```
 
 #[cfg(any(feature = "simulator", target_arch = "nvptx64"))]
@@ -86,6 +89,22 @@ pub const fn most_blocks_of<A>(
     }
 }
 
+/// The same for `segments_by_warp`, whose warps have more loads in flight, and need more registers.
+#[cfg(any(feature = "simulator", target_arch = "nvptx64"))]
+pub const fn by_warp_blocks_of<A>(
+    bytes: usize,
+    vector: usize,
+    is_commutative: bool,
+    selects: bool,
+) -> u32 {
+    match most_blocks_of::<A>(bytes, vector, is_commutative, selects) {
+        _ if selects => 4,
+        8 => 6,
+        5.. => 5,
+        blocks => blocks,
+    }
+}
+
 /// The family `segments`; see [`kernels!`](crate::kernels).
 #[doc(hidden)]
 #[macro_export]
@@ -158,12 +177,60 @@ macro_rules! family_segments {
                     )
                 }
             }
+
+            #[$crate::entry::parts::kernel]
+            pub unsafe fn [<segments_by_warp_ $suffix>](
+                $($array: &[$element],)+
+                op: $op,
+                shape: $crate::segments::Shape,
+                narrow: &[u32],
+                wide: &[u64],
+                output: *mut <$op as $crate::entry::parts::Op<$items>>::Acc,
+                output_len: usize,
+                partials: *mut <$op as $crate::entry::parts::Op<$items>>::Acc,
+                partials_len: usize,
+                work: *mut u64,
+                work_len: usize,
+                arrivals: *mut u64,
+                arrivals_len: usize,
+            ) {
+                use $crate::entry::segments_parts::*;
+                // SAFETY: as above.
+                unsafe {
+                    by_warp::<
+                        $items,
+                        $op,
+                        { <$items as Items>::VECTOR },
+                        { <$items as Items>::IN_FLIGHT },
+                    >(
+                        op,
+                        ($(Global::from_slice($array)),+),
+                        offsets_of(shape, narrow, wide),
+                        Storage {
+                            output: Global::new(output, output_len),
+                            partials: Global::new(partials, partials_len),
+                            arrivals: Global::new(arrivals, arrivals_len),
+                            reports: Reports::new(Global::new(work, work_len)),
+                        },
+                    )
+                }
+            }
         }
 
         $crate::note!(
             [<segments_ $suffix>] in $module,
             $crate::segments::THREADS,
             $crate::entry::segments_parts::most_blocks_of::<<$op as $crate::entry::parts::Op<$items>>::Acc>(
+                <$items as $crate::entry::parts::Items>::BYTES,
+                <$items as $crate::entry::parts::Items>::VECTOR,
+                <$op as $crate::entry::parts::Op<$items>>::COMMUTATIVE,
+                <$op as $crate::entry::parts::Op<$items>>::SELECTS
+            )
+        );
+        $crate::note!(
+            [<segments_by_warp_ $suffix>] in $module,
+            $crate::segments::THREADS,
+            $crate::entry::segments_parts::by_warp_blocks_of::<<$op as $crate::entry::parts::Op<$items>>::Acc>(
                 <$items as $crate::entry::parts::Items>::BYTES,
                 <$items as $crate::entry::parts::Items>::VECTOR,
                 <$op as $crate::entry::parts::Op<$items>>::COMMUTATIVE,
@@ -253,6 +320,41 @@ macro_rules! family_segments {
                         Parameter::Output("counts", size_of::<u32>()),
                     ],
                     function: $crate::function!(|values| [<segments_combine_ $suffix>](
+                        values.operator::<$op>(),
+                        values.take(),
+                        values.slice::<u32>(),
+                        values.slice::<u64>(),
+                        values.take(),
+                        values.take(),
+                        values.take(),
+                        values.take(),
+                        values.take(),
+                        values.take(),
+                        values.take(),
+                        values.take(),
+                    )),
+                    ..WINDOW
+                },
+                Entry {
+                    name: stringify!([<segments_by_warp_ $suffix>]),
+                    kernel: "segments_by_warp",
+                    needs: Needs {
+                        result: ResultIn::Cells,
+                        ..Needs::any_grid(Scratch::None, Load::Element)
+                    },
+                    parameters: &[
+                        $(Parameter::Input(stringify!($array), size_of::<$element>()),)+
+                        Parameter::Value(size_of::<$op>()),
+                        Parameter::Plain("shape", size_of::<Shape>()),
+                        Parameter::Input("narrow", size_of::<u32>()),
+                        Parameter::Input("wide", size_of::<u64>()),
+                        Parameter::Output("output", ACC_BYTES),
+                        Parameter::Output("partials", ACC_BYTES),
+                        Parameter::Output("work", size_of::<u64>()),
+                        Parameter::Output("arrivals", size_of::<u64>()),
+                    ],
+                    function: $crate::function!(|values| [<segments_by_warp_ $suffix>](
+                        $(values.slice::<$element>(),)+
                         values.operator::<$op>(),
                         values.take(),
                         values.slice::<u32>(),

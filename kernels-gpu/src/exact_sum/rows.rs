@@ -66,7 +66,7 @@ impl<I: Items, const N: usize, const R: usize> Rows<I, N, R> {
         let first = |row: usize| self.first(group, row);
         let mut rows = [[zero::<I>(); N]; R];
         if Self::MAY_BE_SHIFTED && self.is_shifted {
-            unrolled!(|r < R| rows[r] = I::shifted(self.arrays, first(r)));
+            unrolled!(|r < R| rows[r] = I::shifted(self.arrays, 0, first(r)));
         } else {
             unrolled!(|r < R| rows[r] = I::vector(self.arrays, first(r)));
         }

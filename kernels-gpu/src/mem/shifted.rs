@@ -43,20 +43,22 @@ impl<T: Element, const N: usize> Layout<T, N> {
         && Self::GRANULE_WORDS > 0
         && Self::GRANULES * Self::GRANULE_WORDS <= WORDS;
 
-    /// Loads the elements of `array` from `first` on, a multiple of `N`.
+    /// Loads the elements of `array` from the `first`th one behind element `start` on; `first` is a multiple of `N`.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn load_shifted(array: Global<T>, first: usize) -> [T; N] {
+    fn load_shifted(array: Global<T>, start: usize, first: usize) -> [T; N] {
         if !Self::IS_SHIFTED {
+            let first = start.wrapping_add(first);
             let mut vector = [array.get(first); N];
             unrolled!(|e < N| vector[e] = array.get(first + e));
             return vector;
         }
-        // The same for all vectors, because each has a whole number of granules.
-        let bytes = array.start.addr() % Self::GRANULE;
+        // The same for all vectors behind this element, because each has a whole number of granules.
+        let at = array.start.wrapping_add(start);
+        let bytes = at.addr() % Self::GRANULE;
         let mut words = [0u32; WORDS];
         unrolled!(|g < Self::GRANULES| {
-            let granule = Self::load_granule(array, first, g);
+            let granule = Self::load_granule(array, at, first, g);
             unrolled!(|w < Self::GRANULE_WORDS| words[g * Self::GRANULE_WORDS + w] = granule[w]);
         });
         if Self::GRANULE > 8 && bytes & 8 != 0 {
@@ -74,13 +76,11 @@ impl<T: Element, const N: usize> Layout<T, N> {
         unsafe { words.as_ptr().cast::<[T; N]>().read_unaligned() }
     }
 
-    /// Loads granule `g` of the vector from `first` on; the words of a narrow granule are followed by zeros.
+    /// Loads granule `g` of the vector from the `first`th element behind `at` on; the words of a narrow granule are followed by zeros.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn load_granule(array: Global<T>, first: usize, g: usize) -> [u32; 4] {
-        let granules = array
-            .start
-            .map_addr(|address| address & !(Self::GRANULE - 1));
+    fn load_granule(array: Global<T>, at: *const T, first: usize, g: usize) -> [u32; 4] {
+        let granules = at.map_addr(|address| address & !(Self::GRANULE - 1));
         let start = granules
             .wrapping_add(first)
             .wrapping_byte_add(g * Self::GRANULE);
@@ -107,16 +107,16 @@ impl<T: Element, const N: usize> Layout<T, N> {
 }
 
 impl<T: Element> Global<T> {
-    /// Loads the `N` elements from element `first` on, a multiple of `N`, wherever the array starts: by loads
-    /// of whole granules of up to 16 bytes, all of which are in the array.
+    /// Loads `N` elements, from the `first`th one behind element `start` on, wherever that is: by loads of whole granules of up to
+    /// 16 bytes, all of which are in the array. `first` is a multiple of `N`.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    pub fn shifted<const N: usize>(self, first: usize) -> [T; N] {
-        Layout::<T, N>::load_shifted(self, first)
+    pub fn shifted<const N: usize>(self, start: usize, first: usize) -> [T; N] {
+        Layout::<T, N>::load_shifted(self, start, first)
     }
 
-    /// Whether the array has all granules that [`shifted`](Self::shifted) loads for the `N` elements from `first` on, a
-    /// multiple of `N`: also the one behind a vector that starts with a granule.
+    /// Whether the array has all granules that [`shifted`](Self::shifted) loads for the `N` elements from `first` on: also the one
+    /// behind a vector that starts with a granule.
     #[inline(always)]
     pub fn has_granules<const N: usize>(self, first: usize) -> bool {
         let (granule, bytes) = match Layout::<T, N>::IS_SHIFTED {

@@ -4,26 +4,15 @@
 //! warp combines a run and leaves the result in the place of its first partial, and the warp that combined the segment's
 //! last run to be ready combines these results.
 
+use super::partials::{OF_LANE, Partials, RUN};
 use super::{Long, Offsets, Storage};
 use crate::element::{Element, Shuffle};
 use crate::items::Items;
 use crate::op::Op;
 use crate::tile::items_of_tile;
-use crate::warp::{FULL_MASK, WARP_SIZE, inclusive_sum, reduce_in_order};
+use crate::warp::{FULL_MASK, WARP_SIZE, inclusive_sum};
 use cuda_std::thread::{block_dim_x, block_idx_x, device_fence, grid_dim_x, thread_idx_x};
 use cuda_std::warp::{sync_warp, warp_vote_ballot};
-
-/// The partials that a thread combines by itself.
-const OF_LANE: usize = 4;
-
-/// The partials that a warp combines at once.
-const GROUP: usize = OF_LANE * WARP_SIZE as usize;
-
-/// The partials of a run. A warp can combine more at once, but its groups one after another.
-pub const RUN: usize = 8 * GROUP;
-
-/// The most partials that a warp combines at once: a group for each lane.
-const MOST: usize = WARP_SIZE as usize * GROUP;
 
 /// Combines the partials of all long segments.
 ///
@@ -32,7 +21,7 @@ const MOST: usize = WARP_SIZE as usize * GROUP;
 /// The launch meets the [requirements](super), with any number of blocks.
 #[inline(always)]
 pub unsafe fn combine<I: Items, O: Op<I>>(op: O, offsets: Offsets, storage: Storage<O::Acc>) {
-    if !offsets.are_rows() && storage.work.is_bad() {
+    if !offsets.are_rows() && storage.work.reports().is_bad() {
         return;
     }
     let warps = block_dim_x() / WARP_SIZE;
@@ -61,6 +50,12 @@ struct Combiner<I: Items, O: Op<I>> {
 }
 
 impl<I: Items, O: Op<I>> Combiner<I, O> {
+    /// The partials of the long segment that starts in a cell.
+    #[inline(always)]
+    fn partials(&self, cell: u32) -> Partials<O::Acc> {
+        self.storage.partials_of(cell as usize)
+    }
+
     /// The long segment that starts in a cell, or row `place`.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
@@ -158,12 +153,14 @@ impl<I: Items, O: Op<I>> Combiner<I, O> {
     unsafe fn run_of(&self, number: usize, cell: u32, tiles: usize, run: u32) {
         let first = run as usize * RUN;
         // SAFETY: the caller guarantees that all lanes arrive, with the same run; here and below.
-        let value = unsafe { self.combined(cell, first, (tiles - first).min(RUN), 1) };
+        let value = unsafe {
+            self.partials(cell)
+                .combined::<I, O>(self.op, first, (tiles - first).min(RUN), 1)
+        };
         let runs = tiles.div_ceil(RUN) as u32;
         let mut is_last = 0u32;
         if thread_idx_x().is_multiple_of(WARP_SIZE) {
-            let place = self.storage.place(cell as usize, first);
-            self.storage.partials.set(place, value);
+            self.partials(cell).set(first, value);
             // The run's result is visible before the count.
             device_fence();
             is_last = u32::from(self.storage.work.is_last_run(number, runs));
@@ -177,7 +174,10 @@ impl<I: Items, O: Op<I>> Combiner<I, O> {
         // SAFETY: as above; all lanes have the same answer.
         unsafe { sync_warp(FULL_MASK) };
         // SAFETY: as above.
-        let value = unsafe { self.all_runs(cell, runs as usize) };
+        let value = unsafe {
+            self.partials(cell)
+                .of_runs::<I, O>(self.op, runs as usize, RUN)
+        };
         if thread_idx_x().is_multiple_of(WARP_SIZE) {
             let segment = match self.offsets.are_rows() {
                 true => number,
@@ -189,35 +189,6 @@ impl<I: Items, O: Op<I>> Combiner<I, O> {
             };
             self.storage.output.set(segment, value);
         }
-    }
-
-    /// Combines the results of a segment's runs. **Lane 0 holds the result.**
-    ///
-    /// # Safety
-    ///
-    /// All lanes of the warp arrive here, with the same arguments.
-    #[inline(always)]
-    unsafe fn all_runs(&self, cell: u32, mut runs: usize) -> O::Acc {
-        let mut step = RUN;
-        // Of more than 2^22 tiles: the warp combines as many runs as it can at once, and then the results.
-        while runs > MOST {
-            let mut first = 0;
-            while first < runs {
-                // SAFETY: the caller guarantees that all lanes arrive, with the same arguments; here and below.
-                let value = unsafe { self.combined(cell, first, (runs - first).min(MOST), step) };
-                if thread_idx_x().is_multiple_of(WARP_SIZE) {
-                    let place = self.storage.place(cell as usize, first * step);
-                    self.storage.partials.set(place, value);
-                }
-                first += MOST;
-            }
-            // SAFETY: as above.
-            unsafe { sync_warp(FULL_MASK) };
-            runs = runs.div_ceil(MOST);
-            step *= MOST;
-        }
-        // SAFETY: as above.
-        unsafe { self.combined(cell, 0, runs, step) }
     }
 
     /// Stores the results of the long segments that are not huge. A lane looks after a cell or a row: it combines a few
@@ -253,7 +224,7 @@ impl<I: Items, O: Op<I>> Combiner<I, O> {
             let long = found.unwrap_or(none);
             let tiles = long.tiles as usize;
             if 0 < tiles && tiles <= OF_LANE {
-                let value = self.few(long.cell, 0, tiles, 1);
+                let value = self.partials(long.cell).few::<I, O>(self.op, 0, tiles, 1);
                 self.storage.output.set(long.segment as usize, value);
             }
             let is_of_warp = OF_LANE < tiles && tiles <= RUN;
@@ -270,7 +241,10 @@ impl<I: Items, O: Op<I>> Combiner<I, O> {
                     )
                 };
                 // SAFETY: as above, with the same segment.
-                let value = unsafe { self.combined(cell, 0, tiles as usize, 1) };
+                let value = unsafe {
+                    self.partials(cell)
+                        .combined::<I, O>(self.op, 0, tiles as usize, 1)
+                };
                 if lane == 0 {
                     self.storage.output.set(segment as usize, value);
                 }
@@ -278,49 +252,5 @@ impl<I: Items, O: Op<I>> Combiner<I, O> {
             }
             first += self.warps * WARP_SIZE as usize;
         }
-    }
-
-    /// Combines `len` partials, at most [`MOST`], from the one with number `first` on; their tiles are `step` apart. **Lane 0
-    /// holds the result.**
-    ///
-    /// # Safety
-    ///
-    /// All lanes of the warp arrive here, with the same arguments.
-    #[inline(always)]
-    unsafe fn combined(&self, cell: u32, first: usize, len: usize, step: usize) -> O::Acc {
-        let lane = thread_idx_x() % WARP_SIZE;
-        let mut kept = self.op.identity();
-        let mut group = 0;
-        while group * GROUP < len {
-            let own = group * GROUP + lane as usize * OF_LANE;
-            let number = len.saturating_sub(own).min(OF_LANE);
-            let value = self.few(cell, first + own, number, step);
-            // SAFETY: the caller guarantees that all lanes arrive, here and below.
-            let value = unsafe { reduce_in_order::<I, O>(self.op, value) };
-            // SAFETY: as above.
-            let value = unsafe { value.shuffle(FULL_MASK, Shuffle::Idx(0)) };
-            if lane as usize == group {
-                kept = value;
-            }
-            group += 1;
-        }
-        // SAFETY: as above.
-        unsafe { reduce_in_order::<I, O>(self.op, kept) }
-    }
-
-    /// Combines `len` partials, at most [`OF_LANE`], from the one with number `first` on; the identity if there is none.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn few(&self, cell: u32, first: usize, len: usize, step: usize) -> O::Acc {
-        let load = |i: usize| match i < len {
-            true => {
-                let place = self.storage.place(cell as usize, (first + i) * step);
-                self.storage.partials.get(place)
-            }
-            false => self.op.identity(),
-        };
-        let [a, b, c, d] = [load(0), load(1), load(2), load(3)];
-        let combine = |a, b| self.op.combine(a, b);
-        combine(combine(a, b), combine(c, d))
     }
 }

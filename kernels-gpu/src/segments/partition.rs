@@ -6,7 +6,7 @@ use crate::tile::LANES;
 use cuda_std::thread::{block_dim_x, block_idx_x, grid_dim_x, thread_idx_x};
 
 /// Stores the plan of each window, and finds its first segment by binary search: a lane for each, and one for where the window
-/// behind those of the warp begins. Empties the cells, and resets the number of huge segments and the bad offset of the launch
+/// behind those of the warp begins. Empties the cells, and forgets the number of huge segments and the bad offsets of the launch
 /// before.
 ///
 /// # Safety
@@ -16,11 +16,7 @@ use cuda_std::thread::{block_dim_x, block_idx_x, grid_dim_x, thread_idx_x};
 pub unsafe fn partition(offsets: Offsets, work: Work) {
     let thread = block_idx_x() as usize * block_dim_x() as usize + thread_idx_x() as usize;
     if thread == 0 {
-        let bad = work.words.get(Work::BAD);
-        if bad != Work::NONE && work.words.get(Work::BAD_BEFORE) == Work::NONE {
-            work.words.set(Work::BAD_BEFORE, bad);
-        }
-        work.words.set(Work::BAD, Work::NONE);
+        work.reports().begin();
         work.counts.set(Work::HUGE, 0);
     }
     let mut cell = thread;

@@ -187,9 +187,9 @@ fn check_all(offsets: Offsets, first: usize, end: usize, work: Work) {
     while segment < end {
         let (start, end) = (offsets.get(segment), offsets.get(segment + 1));
         if segment == 0 && start > n {
-            work.report(0);
+            work.reports().report(offsets.shape, 0);
         } else if !(start <= end && end <= n) {
-            work.report(segment + 1);
+            work.reports().report(offsets.shape, segment + 1);
         }
         segment += THREADS as usize;
     }

@@ -148,6 +148,10 @@ enum Kind {
         op: &'static str,
         items: &'static [&'static str],
     },
+    ByWarp {
+        op: &'static str,
+        items: &'static [&'static str],
+    },
     Columns {
         op: &'static str,
         items: &'static [&'static str],
@@ -210,6 +214,7 @@ impl Program {
                     format!("segments_combine_{of}"),
                     Kind::Combine { op, items },
                 ),
+                program(format!("segments_by_warp_{of}"), Kind::ByWarp { op, items }),
             ];
         }
         if let Some(of) = kernel.strip_prefix("axes_") {
@@ -264,6 +269,7 @@ impl Program {
             Kind::SinglePass { .. }
                 | Kind::Window { .. }
                 | Kind::Combine { .. }
+                | Kind::ByWarp { .. }
                 | Kind::Columns { .. }
                 | Kind::CombineColumns { .. }
         )
@@ -275,7 +281,7 @@ impl Program {
             Kind::SinglePass { .. } => &["single_pass", "grid", "items", "op", "mem", "element"],
             Kind::Exact { .. } => &["exact_sum", "items", "op", "mem", "element"],
             Kind::Partition => &["segments", "mem"],
-            Kind::Window { .. } | Kind::Combine { .. } => {
+            Kind::Window { .. } | Kind::Combine { .. } | Kind::ByWarp { .. } => {
                 &["segments", "items", "op", "mem", "element"]
             }
             Kind::Columns { .. } | Kind::CombineColumns { .. } => {
@@ -355,6 +361,24 @@ impl Program {
                     const N: usize = <I as Items>::VECTOR;
                     const K: usize = <I as Items>::IN_FLIGHT;
                     window::window::<I, {op}, N, K>(op, arrays, offsets, storage);"
+                )
+            }
+            Kind::ByWarp { op, items } => {
+                let arrays = arrays_of(items);
+                format!(
+                    "use super::{{element::*, foreign::*, items::Items, op::*}};
+                    {arrays}
+                    let op = operator::<{op}>(&mut values);
+                    {OFFSETS}
+                    let storage = by_warp::Storage {{
+                        output: Global::new(values.take(), values.take()),
+                        partials: Global::new(values.take(), values.take()),
+                        reports: Reports::new(Global::new(values.take(), values.take())),
+                        arrivals: Global::new(values.take(), values.take()),
+                    }};
+                    const N: usize = <I as Items>::VECTOR;
+                    const K: usize = <I as Items>::IN_FLIGHT;
+                    by_warp::by_warp::<I, {op}, N, K>(op, arrays, offsets, storage);"
                 )
             }
             Kind::Combine { op, items } => {

@@ -1,14 +1,15 @@
-//! What random cases seldom have: segments of several runs of tiles, many windows, and many segments that overlap.
+//! What random cases seldom have: segments of several runs of tiles or several parts, many windows, and many segments that overlap.
 
 use cuda_sim::{Buffer, Simulator};
 use kernels_gpu::entry::Entry;
 use kernels_gpu::op::Sum;
-use kernels_gpu::segments::{Layout, Shape, THREADS, Work, most_listed, window_of};
+use kernels_gpu::segments::by_warp::{PART_TILES, RUN, items_of_part};
+use kernels_gpu::segments::{Layout, Reports, Shape, THREADS, most_listed, window_of};
 use kernels_gpu::tile::items_of_tile;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use super::{Input, Kernels, Parts, Wrong, reduce};
+use super::{Input, Kernels, Launches, Parts, Wrong, reduce, whole};
 use crate::data::{Data, rough, sum_of_tree};
 use crate::launch::{Array, launch};
 
@@ -73,9 +74,9 @@ pub fn combines(
 /// What is wrong.
 pub fn overlaps(kernels: &Kernels, simulator: &dyn Fn() -> Simulator) -> Result<(), Wrong> {
     let many = 2 * most_listed::<f32>() + 2;
-    let long = items_of_tile::<f32>() + 500;
-    // Segments for a team, for a warp, and long ones.
-    for (segments, len) in [(many, 50), (many, 300), (4, long)] {
+    let (long, parts) = (items_of_tile::<f32>() + 500, items_of_part::<f32>());
+    // Segments for a team, for a warp, long ones, and some of several parts.
+    for (segments, len) in [(many, 50), (many, 300), (4, long), (4, 3 * parts)] {
         let mut offsets: Vec<i64> = (0..segments).map(|i| (i % 2 * len) as i64).collect();
         offsets.push(len as i64);
         let input = Input::draw::<f32>(&kernels.window, Data::Rough, [0; 3], len, 0);
@@ -83,6 +84,89 @@ pub fn overlaps(kernels: &Kernels, simulator: &dyn Fn() -> Simulator) -> Result<
             Err(Wrong::BadOffset(2)) => {}
             Err(wrong) => return Err(wrong),
             Ok(_) => return Err(Wrong::Missed(2)),
+        }
+    }
+    Ok(())
+}
+
+/// Whether a warp for each part gives the sums of segments of several parts among many short ones, and finds that one of their
+/// offsets is bad. The kernels are those for sums of `f32`.
+///
+/// # Errors
+///
+/// What is wrong.
+pub fn parts(kernels: &Kernels, seed: u64, simulator: &dyn Fn() -> Simulator) -> Result<(), Wrong> {
+    let random = &mut StdRng::seed_from_u64(seed);
+    let part = items_of_part::<f32>();
+    let mut offsets = vec![random.random_range(0..9)];
+    for _ in 0..random.random_range(1..7) {
+        let (count, len) = match random.random_range(0..4) {
+            0 => (random.random_range(1..300), random.random_range(0..3)),
+            1 => (1, random.random_range(0..part)),
+            2 => (1, random.random_range(1..4) * part),
+            _ => (
+                1,
+                random.random_range(1..4) * part + random.random_range(0..part),
+            ),
+        };
+        for _ in 0..count {
+            offsets.push(offsets[offsets.len() - 1] + len as i64);
+        }
+    }
+    let n = offsets[offsets.len() - 1];
+    by_warp(kernels, seed, n, offsets.clone(), simulator)?;
+    let bad = random.random_range(0..offsets.len());
+    let by = random.random_range(1..part as i64);
+    offsets[bad] = match bad > 0 && random.random() {
+        true => offsets[bad - 1] - by,
+        false => n + by,
+    };
+    let is_bad =
+        |i: &usize| !(0..=n).contains(&offsets[*i]) || *i > 0 && offsets[*i] < offsets[*i - 1];
+    let first = (0..offsets.len()).find(is_bad).unwrap_or(0) as u64;
+    match by_warp(kernels, seed, n, offsets, simulator) {
+        Err(Wrong::BadOffset(index)) if index == first => Ok(()),
+        Ok(()) => Err(Wrong::Missed(first)),
+        Err(wrong) => Err(wrong),
+    }
+}
+
+/// The same of a segment of two runs of parts.
+///
+/// # Errors
+///
+/// What is wrong.
+pub fn runs_of_parts(
+    kernels: &Kernels,
+    seed: u64,
+    simulator: &dyn Fn() -> Simulator,
+) -> Result<(), Wrong> {
+    let random = &mut StdRng::seed_from_u64(seed);
+    let tiles = RUN * PART_TILES + random.random_range(1..40);
+    let from = random.random_range(0..9);
+    let len = tiles * items_of_tile::<f32>() - random.random_range(0..9);
+    let end = from + len as i64;
+    by_warp(kernels, seed, end, vec![0, from, end], simulator)
+}
+
+/// Whether a warp for each part gives the sums of the segments of `n` items between these offsets.
+fn by_warp(
+    kernels: &Kernels,
+    seed: u64,
+    n: i64,
+    offsets: Vec<i64>,
+    simulator: &dyn Fn() -> Simulator,
+) -> Result<(), Wrong> {
+    let input = Input::draw::<f32>(&kernels.by_warp, Data::Rough, [0; 3], n as usize, seed);
+    let parts = Parts::Wide(offsets.clone());
+    let got = Launches::new(kernels, &input, &parts, simulator).by_warp::<f32, Sum>(Sum)?;
+    for (segment, got) in got.iter().enumerate() {
+        let (from, to) = (offsets[segment] as usize, offsets[segment + 1] as usize);
+        let wanted = whole::<f32, Sum>(Sum, &input, from, to - from);
+        let wanted = wanted.map_err(|failure| Wrong::Findings("single_pass", failure))?;
+        if *got != wanted {
+            let got = format!("segment {segment}: {got:?} instead of {wanted:?}");
+            return Err(Wrong::Results(got));
         }
     }
     Ok(())
@@ -107,7 +191,7 @@ pub fn partitions(
     let (segments, n) = (offsets.len() - 1, offsets[offsets.len() - 1] as usize);
     let layout = Layout::of::<f32>(n, segments);
     let mut work: Buffer<u64> = Buffer::uninitialised(layout.words());
-    work.write_from(0, &[Work::NONE; Work::BAD_BEFORE + 1]);
+    work.write_from(0, &[Reports::NONE; Reports::WORDS]);
     let counts: Buffer<u32> = Buffer::from(&vec![0; layout.counters()]);
     let (narrow, wide): (Buffer<u32>, Buffer<u64>) = (Buffer::from(&offsets), Buffer::from(&[]));
     let shape = Shape::new::<f32>(n, segments, 0, false);

@@ -240,6 +240,13 @@ pub const KERNELS: &[Kernel] = &[
         Warp::Several,
     ),
     kernel(
+        &["segments_by_warp"],
+        Loads::Windows,
+        Stores::Results,
+        Block::None,
+        Warp::Several,
+    ),
+    kernel(
         &["segments_combine"],
         Loads::Left,
         Stores::Results,

@@ -22,6 +22,7 @@ pub fn tests() -> Vec<Test> {
         Test::new("segments: bad offsets", bad_offsets),
         Test::new("segments: bad arguments", bad_arguments),
         Test::new("segments: a bad offset is found later", found_later),
+        Test::new("segments: long ones after bad offsets", long_after_bad),
         Test::new("segments: rows", rows),
     ];
     tests.extend((0..RANDOM_TESTS).map(|number| {
@@ -208,6 +209,29 @@ fn found_later(device: &Device) -> Result<(), Failed> {
     is(index_of(scratch.check(&bad))?, 1, "found later")?;
     is(output.download()?, vec![5, 5], "the next call's results")?;
     is(scratch.check(&good), Ok(()), "the second check")
+}
+
+/// Segments that many warps reduce together: a call with bad offsets leaves some of their work undone.
+fn long_after_bad(device: &Device) -> Result<(), Failed> {
+    const N: usize = 200_003;
+    let x = device.upload(&vec![1i32; N])?;
+    let (good, bad) = (
+        device.upload(&[0u32, 60_000, 60_000, N as u32])?,
+        device.upload(&[0u32, 150_000, 20_000, N as u32])?,
+    );
+    for _ in 0..4 {
+        is(
+            index_of(device.reduce_segments(&x, &bad, Sum))?,
+            2,
+            "a bad offset",
+        )?;
+        is(
+            device.reduce_segments(&x, &good, Sum)?,
+            vec![60_000, 0, N as i32 - 60_000],
+            "the next call",
+        )?;
+    }
+    Ok(())
 }
 
 fn rows(device: &Device) -> Result<(), Failed> {

@@ -6,20 +6,8 @@
 //! Behind the segment's end, its last item stands for those that do not exist: the item itself has a smaller index.
 
 use super::*;
-use crate::tile::ROWS;
-use crate::tile::Source;
-use cuda_std::warp::{WarpReductionOp, warp_reduce};
-
-/// The vectors of a tile that a lane has in flight.
-const IN_FLIGHT: usize = 4;
-
-/// The item that precedes those compared so far.
-#[derive(Clone, Copy)]
-struct Best<I> {
-    item: I,
-    /// The first row with an item that equals it.
-    row: u32,
-}
+use crate::segments::select::{Best, Loads, exchange, select_of_tile};
+use crate::tile::{Arrays, ROWS, Source};
 
 impl<I: Items, O: Op<I>> Block<I, O> {
     /// Selects an item of a segment by one thread.
@@ -67,7 +55,7 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         }
         let is_first = {
             // SAFETY: the caller guarantees that all lanes arrive.
-            let item = unsafe { self.exchange(best.item, lanes) };
+            let item = unsafe { exchange::<I, O>(self.op, best.item, lanes) };
             let equals = !self.op.precedes(item, best.item);
             // SAFETY: as above.
             let equal = unsafe { warp_vote_ballot(FULL_MASK, equals) } >> (lane - own);
@@ -76,23 +64,6 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         if is_first && let Some(i) = number {
             self.set_result(i, self.found::<N>(segment, best));
         }
-    }
-
-    /// Of the items of `lanes` adjacent lanes, one that no other precedes; in every lane.
-    ///
-    /// # Safety
-    ///
-    /// All lanes of the warp arrive here.
-    #[inline(always)]
-    unsafe fn exchange(&self, mut item: I, lanes: u32) -> I {
-        let mut mask = lanes / 2;
-        while mask > 0 {
-            // SAFETY: the caller guarantees that all lanes arrive.
-            let other = unsafe { I::shuffled(item, FULL_MASK, Shuffle::Xor(mask)) };
-            item = self.op.preceding(item, other);
-            mask /= 2;
-        }
-        item
     }
 
     /// Selects among the items of at most `count` granules from granule `first` on, and the first item of the segment, which is
@@ -123,16 +94,6 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         best
     }
 
-    /// An item that no other precedes.
-    #[inline(always)]
-    fn best_of<const N: usize>(&self, items: [I; N]) -> I {
-        let mut best = items[0];
-        unrolled!(|e < N| if e > 0 {
-            best = self.op.preceding(best, items[e]);
-        });
-        best
-    }
-
     /// The first item of its row that the best one does not precede, with its index.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
@@ -150,19 +111,6 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         self.op.lift(item, at.into())
     }
 
-    /// The first of the items that the best one does not precede, and its place.
-    #[inline(always)]
-    fn found_in<const N: usize>(&self, best: I, items: [I; N]) -> (I, usize) {
-        let (mut at, mut item) = (N - 1, items[N - 1]);
-        unrolled!(|e < N| {
-            let e = N - 1 - e;
-            if !self.op.precedes(best, items[e]) {
-                (at, item) = (e, items[e]);
-            }
-        });
-        (item, at)
-    }
-
     /// Selects an item of tile `tile` of a long segment, whose items are those of `part`. **Every lane holds the result.**
     ///
     /// # Safety
@@ -176,79 +124,21 @@ impl<I: Items, O: Op<I>> Block<I, O> {
     ) -> O::Acc {
         let start = tile * items_of_tile::<I>();
         let len = (I::len(part) - start).min(items_of_tile::<I>());
-        let tile = Tile::<I, N>(I::part(part, start, len));
-        let is_whole = len == items_of_tile::<I>();
-        // The first item, which is in the first row for every lane.
-        let mut best = Best {
-            item: I::get(tile.0, 0),
-            row: 0,
-        };
-        if is_whole && I::skew::<N>(tile.0) == Some(0) {
-            best = self.best_of_vectors(best, |row| I::vector::<N>(tile.0, row * N));
-        } else if is_whole && tile.has_granules() {
-            best = self.best_of_vectors(best, |row| I::shifted::<N>(tile.0, row * N));
+        let tile = I::part(part, start, len);
+        let last = (ROWS * LANES - 1) * N;
+        let loads = if len < items_of_tile::<I>() {
+            Loads::Items
+        } else if I::skew::<N>(tile) == Some(0) {
+            Loads::Vectors
+        } else if I::have_granules::<N>(tile, 0) && I::have_granules::<N>(tile, last) {
+            Loads::Shifted
         } else {
-            let mut row = thread_idx_x() % WARP_SIZE;
-            while row < (len as u32).div_ceil(N as u32) {
-                best = self.better(best, tile.items(row), row);
-                row += WARP_SIZE;
-            }
-        }
-        // SAFETY: the caller guarantees that all lanes arrive.
-        let row = unsafe {
-            let item = self.exchange(best.item, WARP_SIZE);
-            let row = match self.op.precedes(item, best.item) {
-                true => u32::MAX,
-                false => best.row,
-            };
-            best.item = item;
-            warp_reduce(FULL_MASK, row, WarpReductionOp::Min)
+            Loads::Items
         };
-        let (item, at) = self.found_in(best.item, tile.items(row));
-        self.op.lift(item, (start + row as usize * N + at) as u64)
-    }
-
-    /// The better one of an item and those of the lane's rows of a whole tile.
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    // Simulated code needs no copy for each caller.
-    #[cfg_attr(not(target_arch = "nvptx64"), inline(never), track_caller)]
-    fn best_of_vectors<const N: usize>(
-        &self,
-        mut best: Best<I>,
-        vector: impl Fn(usize) -> [I; N],
-    ) -> Best<I> {
-        let mut row = thread_idx_x() % WARP_SIZE;
-        while row < ROWS as u32 * WARP_SIZE {
-            let mut vectors = [[zero::<I>(); N]; IN_FLIGHT];
-            unrolled!(|k < IN_FLIGHT| {
-                vectors[k] = vector(row as usize + k * LANES);
-            });
-            compiler_barrier();
-            let mut of_rows = [vectors[0][0]; IN_FLIGHT];
-            unrolled!(|k < IN_FLIGHT| of_rows[k] = self.best_of(vectors[k]));
-            let item = self.best_of(of_rows);
-            // The row matters only if there is a better item.
-            if self.op.precedes(item, best.item) {
-                best.item = item;
-                unrolled!(|k < IN_FLIGHT| {
-                    let k = IN_FLIGHT - 1 - k;
-                    if !self.op.precedes(item, of_rows[k]) {
-                        best.row = row + k as u32 * WARP_SIZE;
-                    }
-                });
-            }
-            row += IN_FLIGHT as u32 * WARP_SIZE;
-        }
-        best
-    }
-
-    /// The better one of an item and those of a later row.
-    #[inline(always)]
-    fn better<const N: usize>(&self, best: Best<I>, items: [I; N], row: u32) -> Best<I> {
-        let item = self.best_of(items);
-        match self.op.precedes(item, best.item) {
-            true => Best { item, row },
-            false => best,
+        // SAFETY: the caller guarantees that all lanes arrive.
+        unsafe {
+            let rows = ROWS as u32 * WARP_SIZE;
+            select_of_tile::<I, O, _, N>(self.op, Arrays::<I>(tile), start, rows, loads)
         }
     }
 }
@@ -290,29 +180,6 @@ impl<I: Items> Segment<I> {
         let own = I::behind(self.staged, self.start);
         let mut items = [zero::<I>(); N];
         unrolled!(|e < N| items[e] = I::staged(own, (first + e as u32).min(self.len - 1)));
-        items
-    }
-}
-
-/// A tile of a long segment, in rows of `N` items.
-#[derive(Clone, Copy)]
-struct Tile<I: Items, const N: usize>(I::Arrays);
-
-impl<I: Items, const N: usize> Tile<I, N> {
-    /// Whether all rows of a whole tile can be loaded as shifted vectors.
-    #[inline(always)]
-    fn has_granules(self) -> bool {
-        let last = (ROWS * LANES - 1) * N;
-        I::have_granules::<N>(self.0, 0) && I::have_granules::<N>(self.0, last)
-    }
-
-    /// The items of a row, one by one. The last item stands for those that do not exist.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn items(self, row: u32) -> [I; N] {
-        let (first, last) = (row as usize * N, I::len(self.0) - 1);
-        let mut items = [zero::<I>(); N];
-        unrolled!(|e < N| items[e] = I::get(self.0, (first + e).min(last)));
         items
     }
 }

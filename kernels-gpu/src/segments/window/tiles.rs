@@ -100,7 +100,7 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         }
         let (start, end) = self.bounds(i, ends);
         let own_cell = self.begin / items_of_tile::<I>() + cell as usize;
-        Some((start, end - start, 0, self.storage.place(own_cell, 0)))
+        Some((start, end - start, 0, own_cell))
     }
 
     /// The other tile of a long segment that starts in this cell, as [`first_tile`](Self::first_tile). `entered` has a bit for each

@@ -47,8 +47,8 @@ pub const SOURCE: Source = Source {
         mutant(
             "second_shifted_vector_of_the_first",
             "always loads the first shifted vector of the other arrays",
-            "($(arrays.$i.shifted::<N>(first)),+)",
-            "($(arrays.$i.shifted::<N>(first >> (31 * $i))),+)",
+            "($(arrays.$i.shifted::<N>(start, first)),+)",
+            "($(arrays.$i.shifted::<N>(start, first >> (31 * $i))),+)",
         ),
         mutant(
             "second_element_of_the_start",

@@ -1,6 +1,10 @@
 //! Segmented reductions.
 
+mod tiles;
+
 use super::{Source, mutant};
+
+pub use tiles::{BY_WARP, PARTIALS, PARTS_OF_ARRAYS, SELECT_TILE, TILE_OF_A_PART};
 
 /// A float sum, whose bits depend on its order, and an operator that is not commutative.
 const ALL: &[&str] = &["segments_sum_f32", "segments_horner_u32"];
@@ -22,16 +26,22 @@ pub const SOURCE: Source = Source {
             "true => (offset as i32).unsigned_abs() as usize",
         ),
         mutant(
+            "bad_for_ever",
+            "combines nothing after a launch with a bad offset",
+            "self.words.set(Self::BAD, Self::NONE);",
+            "",
+        ),
+        mutant(
             "last_bad_reported",
             "reports any of the bad offsets",
-            ".combine_atomic::<u64, Min>(Min, Self::BAD, index as u64)",
-            ".set(Self::BAD, index as u64)",
+            ".combine_atomic::<u64, Min>(Min, Self::FIRST, told)",
+            ".set(Self::FIRST, told)",
         ),
         mutant(
             "partials_of_first_tiles_overwritten",
             "first tiles and others share the places of their partials",
-            "_ => self.partials.len() / 2 + cell + tile",
-            "_ => cell + tile",
+            "others: self.partials.len() / 2 + cell,",
+            "others: cell,",
         ),
         mutant(
             "cells_overlap_plans",
@@ -360,12 +370,6 @@ pub const SELECT: Source = Source {
             "",
         ),
         mutant(
-            "half_of_the_lanes",
-            "half of the lanes do not exchange their items",
-            "let mut mask = lanes / 2;",
-            "let mut mask = lanes / 4;",
-        ),
-        mutant(
             "items_behind_a_segment",
             "the items behind a segment's end belong to it",
             "I::staged(own, (first + e as u32).min(self.len - 1))",
@@ -387,18 +391,10 @@ pub const SELECT: Source = Source {
             "            let own",
         ),
         mutant(
-            "later_row_of_a_tile",
-            "of rows of a tile with equal items, takes the last",
-            "match self.op.precedes(item, best.item) {
-            true => Best",
-            "match !self.op.precedes(best.item, item) {
-            true => Best",
-        ),
-        mutant(
             "last_vector_whole",
             "loads the last vector of a tile whole although only some of its items are in the segment",
-            "let is_whole = len == items_of_tile::<I>();",
-            "let is_whole = len.next_multiple_of(N) == items_of_tile::<I>();",
+            "if len < items_of_tile::<I>() {",
+            "if len.next_multiple_of(N) < items_of_tile::<I>() {",
         )
         .missed(
             "the items behind the segment are in the array, and must be better than all in it to be selected",
@@ -406,20 +402,14 @@ pub const SELECT: Source = Source {
         mutant(
             "granules_behind_the_end",
             "loads granules that the segment does not have",
-            "} else if is_whole && tile.has_granules() {",
-            "} else if is_whole {",
-        ),
-        mutant(
-            "last_row_of_a_tile",
-            "the last lane with an item that equals the best one gives its row",
-            "WarpReductionOp::Min",
-            "WarpReductionOp::Max",
+            "} else if I::have_granules::<N>(tile, 0) && I::have_granules::<N>(tile, last) {",
+            "} else if true {",
         ),
         mutant(
             "index_in_the_tile",
             "counts the index from the tile's start",
-            ".lift(item, (start + row as usize * N + at) as u64)",
-            ".lift(item, (row as usize * N + at) as u64)",
+            "Arrays::<I>(tile), start, rows, loads",
+            "Arrays::<I>(tile), 0, rows, loads",
         ),
     ],
 };
@@ -444,7 +434,7 @@ pub const TILES: Source = Source {
         mutant(
             "first_tile_left_out",
             "the first tile of a long segment has no partial",
-            "Some((start, end - start, 0, self.storage.place(own_cell, 0)))",
+            "Some((start, end - start, 0, own_cell))",
             "None",
         ),
         mutant(
@@ -495,7 +485,7 @@ pub const COMBINE: Source = Source {
         mutant(
             "bad_offsets_combined",
             "combines partials although an offset is bad",
-            "if !offsets.are_rows() && storage.work.is_bad() {",
+            "if !offsets.are_rows() && storage.work.reports().is_bad() {",
             "if false {",
         ),
         mutant(
@@ -505,18 +495,6 @@ pub const COMBINE: Source = Source {
                     self.storage.output",
             "                if lane < 2 {
                     self.storage.output",
-        ),
-        mutant(
-            "few_in_a_row",
-            "combines four partials from left to right",
-            "combine(combine(a, b), combine(c, d))",
-            "combine(combine(combine(a, b), c), d)",
-        ),
-        mutant(
-            "number_of_the_group",
-            "every lane loads the first lane's partials",
-            "let own = group * GROUP + lane as usize * OF_LANE;",
-            "let own = group * GROUP;",
         ),
         mutant(
             "nobody_for_small",

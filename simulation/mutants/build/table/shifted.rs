@@ -37,8 +37,8 @@ const MUTANTS: &[Mutant] = &[
     mutant(
         "start_within_a_word",
         "shifts by bytes of a word only",
-        "let bytes = array.start.addr() % Self::GRANULE;",
-        "let bytes = array.start.addr() % size_of::<u32>();",
+        "let bytes = at.addr() % Self::GRANULE;",
+        "let bytes = at.addr() % size_of::<u32>();",
     ),
     mutant(
         "granules_overlap",

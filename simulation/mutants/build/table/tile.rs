@@ -59,15 +59,15 @@ const VECTORS: &[Mutant] = &[
     mutant(
         "tiles_overlap",
         "tiles start as many vectors apart as they should start items apart",
-        "(tile * ROWS * LANES * N, thread_idx_x() as usize % LANES)",
-        "(tile * ROWS * LANES, thread_idx_x() as usize % LANES)",
+        "let start = tile * ROWS * LANES * N;",
+        "let start = tile * ROWS * LANES;",
     )
     .on(ONE_SLOT),
     mutant(
         "lane_of_block",
         "uses the thread's index in its block instead of the warp",
-        "thread_idx_x() as usize % LANES);",
-        "thread_idx_x() as usize);",
+        "let lane = thread_idx_x() as usize % LANES;",
+        "let lane = thread_idx_x() as usize;",
     ),
     mutant(
         "columns_in_order",

@@ -2,10 +2,12 @@
 
 use kernels_gpu::entry::{Entry, SinglePass};
 use kernels_gpu::op::{ArgMax, Sum};
-use kernels_gpu::segments::combine;
+use kernels_gpu::segments::RUN;
 use kernels_sim::data::DrawnItems;
 use kernels_sim::kernels::Horner;
-use kernels_sim::segments::{Drawn, KINDS, Kernels, Wrong, combines, overlaps, partitions, reduce};
+use kernels_sim::segments::{
+    Drawn, KINDS, Kernels, Wrong, combines, overlaps, partitions, parts, reduce, runs_of_parts,
+};
 
 use crate::attempt::{Attempt, Mode};
 
@@ -20,6 +22,7 @@ pub fn search(entries: &[Entry], mode: Mode) -> Attempt {
             partition: find("segments_partition")?,
             window: find(&format!("segments_{of}"))?,
             combine: find(&format!("segments_combine_{of}"))?,
+            by_warp: find(&format!("segments_by_warp_{of}"))?,
         })
     };
     for case in 0..ROUNDS * KINDS {
@@ -49,10 +52,15 @@ fn rare(kernels: &Kernels, mode: Mode, case: u64) -> Attempt {
     let schedules = mode.schedules();
     let schedule = schedules[(case / KINDS) as usize % schedules.len()];
     let simulator = || mode.simulator(schedule);
-    let huge = (2, combine::RUN + 1 + case as usize);
+    let huge = (2, RUN + 1 + case as usize);
     let launched = partitions(&kernels.partition, case, &simulator)
         .and_then(|()| combines(&kernels.combine, huge, case, &simulator))
-        .and_then(|()| overlaps(kernels, &simulator));
+        .and_then(|()| overlaps(kernels, &simulator))
+        .and_then(|()| parts(kernels, case, &simulator))
+        .and_then(|()| match case {
+            0 => runs_of_parts(kernels, case, &simulator),
+            _ => Ok(()),
+        });
     let launch = format!("rare cases, case {case}, {schedule:?}");
     match launched {
         Ok(()) => Attempt::Fine,

@@ -23,8 +23,8 @@ pub const MUTANTS: &[Mutant] = &[
     mutant(
         "shifted_row_of_the_first",
         "loads the first row of a group for all its rows",
-        "rows[k] = I::shifted(self.source.0, self.first_of(row + k))",
-        "rows[k] = I::shifted(self.source.0, self.first_of(row))",
+        "rows[k] = self.source.shifted(self.first_of(row + k))",
+        "rows[k] = self.source.shifted(self.first_of(row))",
     )
     .on(SLOTS),
     mutant(
