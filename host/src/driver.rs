@@ -138,11 +138,12 @@ pub(crate) fn call(call: impl FnOnce() -> CUresult) -> Result<(), Error> {
 ///
 /// The stream is alive, and its context is current.
 pub(crate) unsafe fn wait_unless_captured(stream: CUstream) -> Result<(), Error> {
-    // SAFETY: the caller's contract, here and below.
-    match unsafe { is_captured(stream) }? {
-        false => call(|| unsafe { sys::cuStreamSynchronize(stream) }),
-        true => Ok(()),
+    // SAFETY: the caller's contract.
+    if unsafe { is_captured(stream) }? {
+        return Ok(());
     }
+    // SAFETY: the caller's contract.
+    call(|| unsafe { sys::cuStreamSynchronize(stream) })
 }
 
 /// Whether calls on a stream are captured, so that they run when the graph is launched, and each time.
