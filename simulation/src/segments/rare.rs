@@ -99,8 +99,14 @@ pub fn parts(kernels: &Kernels, seed: u64, simulator: &dyn Fn() -> Simulator) ->
     let random = &mut StdRng::seed_from_u64(seed);
     let part = items_of_part::<f32>();
     let mut offsets = vec![random.random_range(0..9)];
-    for _ in 0..random.random_range(1..7) {
-        let (count, len) = match random.random_range(0..4) {
+    for group in 0..random.random_range(2..8) {
+        // Many short ones first, so that the segment of a chunk is far from where it would be if all had the same length.
+        let kind = if group == 0 {
+            0
+        } else {
+            random.random_range(0..4)
+        };
+        let (count, len) = match kind {
             0 => (random.random_range(1..300), random.random_range(0..3)),
             1 => (1, random.random_range(0..part)),
             2 => (1, random.random_range(1..4) * part),

@@ -127,6 +127,16 @@ pub const BY_WARP: Source = Source {
             "part_of_chunk::<I>(offsets, chunk)",
         ),
         mutant(
+            "guess_is_the_answer",
+            "goes on behind the last segment that was tried before the chunk",
+            "        if count < WARP_SIZE {
+            high = next;
+        }
+",
+            "        high = low.max(next.min(low));
+",
+        ),
+        mutant(
             "order_unchecked",
             "does not check that a segment ends behind its start",
             "if !(start <= end && end <= n) {",
