@@ -7,6 +7,7 @@ use kernels_gpu::segments::by_warp::{PART_TILES, RUN, items_of_part};
 use kernels_gpu::segments::{Layout, Reports, Shape, THREADS, most_listed, window_of};
 use kernels_gpu::tile::items_of_tile;
 use rand::rngs::StdRng;
+use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 
 use super::{Input, Kernels, Launches, Parts, Wrong, reduce, whole};
@@ -121,7 +122,13 @@ pub fn parts(kernels: &Kernels, seed: u64, simulator: &dyn Fn() -> Simulator) ->
     }
     let n = offsets[offsets.len() - 1];
     by_warp(kernels, seed, n, offsets.clone(), simulator)?;
-    let bad = random.random_range(0..offsets.len());
+    // Half of the time the end of a segment of several parts: other warps than that of its first part check it.
+    let is_long = |end: &usize| offsets[*end] - offsets[*end - 1] > part as i64;
+    let long: Vec<usize> = (1..offsets.len()).filter(is_long).collect();
+    let bad = match long.choose(random) {
+        Some(end) if random.random() => *end,
+        _ => random.random_range(0..offsets.len()),
+    };
     let by = random.random_range(1..part as i64);
     offsets[bad] = match bad > 0 && random.random() {
         true => offsets[bad - 1] - by,
