@@ -53,6 +53,17 @@ const DIM_BYTES: u32 = (WORDS * size_of::<u64>()) as u32;
 /// block of short columns takes longer to start than to run.
 const MOST_BLOCKS: u64 = 1 << 13;
 
+/// The same for columns of up to [`FEW`] items: enough for all, because adjacent results are stored at about the same time then.
+const MOST_BLOCKS_OF_FEW: u64 = 1 << 16;
+
+/// The items of columns of which a thread takes several vectors at a time.
+const FEW: u64 = 4;
+
+/// The number of vectors of such columns that a thread takes at a time.
+const fn vectors_of_few(items: usize) -> usize {
+    if items <= 2 { 4 } else { 2 }
+}
+
 /// The number of threads that hides the latency of memory on every device.
 const MANY: u64 = 1 << 18;
 
@@ -82,17 +93,30 @@ pub const fn width_of<I: Items, O: Op<I>>() -> usize {
     width
 }
 
+/// The blocks of [`columns`] that a multiprocessor holds at the same time: three, which leaves a thread 80 registers, or two where
+/// these are too few for eight vectors in flight.
+pub const fn blocks_of<I: Items, O: Op<I>>() -> u32 {
+    let is_narrow = size_of::<O::Acc>() <= I::BYTES && I::BYTES <= 4;
+    match has_rows::<I, O>() && is_narrow || O::SELECTS && I::BYTES == 4 {
+        true => 3,
+        false => 2,
+    }
+}
+
 /// The dynamic shared memory of a block of [`columns`] in bytes.
 pub const fn shared_bytes<I: Items, O: Op<I>>() -> u32 {
     DIM_BYTES + THREADS * (width_of::<I, O>() * size_of::<O::Acc>()) as u32
 }
+
+/// The most of [`levels_of`].
+const MOST_LEVELS: usize = 3;
 
 /// The logarithm of the most lanes of a tile that one thread combines, of each of `width` columns: each level of their tree
 /// needs accumulators in registers, unless their order is free.
 pub const fn levels_of<I: Items, O: Op<I>>(width: usize) -> usize {
     match width * size_of::<O::Acc>() {
         _ if O::ANY_ORDER => 3,
-        0..=16 => 3,
+        0..=16 => MOST_LEVELS,
         17..=32 => 2,
         33..=64 => 1,
         _ => 0,
@@ -161,7 +185,7 @@ pub struct Shape {
     pub items: u64,
     /// The number of tiles of a column, or of groups of them.
     pub tiles: u64,
-    /// The number of tiles in a group: 1, unless a warp combines several tiles, whose order is free.
+    /// The number of tiles in a group: 1, unless a thread combines lanes of several tiles, because their order is free.
     each: u64,
     /// The multiplier for a division by the number of columns.
     columns_multiplier: u64,
@@ -173,7 +197,7 @@ pub struct Shape {
     groups: u64,
     /// The multiplier for a division by it.
     groups_multiplier: u64,
-    /// The logarithm of the number of vectors in a group.
+    /// The logarithm of the number of vectors that a block takes.
     log_vectors: u32,
     /// The logarithm of the number of threads that share a tile.
     log_threads: u32,
@@ -195,6 +219,8 @@ pub struct Shape {
     is_in_runs: u64,
     /// 1 if the items of each tile are adjacent, and begin where a vector may.
     is_adjacent: u64,
+    /// 1 if a block combines all that it has of a column: one partial for all its groups of tiles.
+    is_of_block: u64,
     /// Length, multiplier and stride of each dimension: the kept ones from the innermost on, then the reduced ones. The
     /// innermost kept one has the vectors.
     words: [u64; WORDS],
@@ -216,9 +242,17 @@ impl Shape {
     pub fn for_threads<I: Items, O: Op<I>>(kept: &[Dim], reduced: &[Dim], many: u64) -> Self {
         let product = |dims: &[Dim]| dims.iter().map(|dim| dim.len as u64).product::<u64>();
         let (columns, items) = (product(kept), product(reduced));
-        let width = width::<I>(kept, reduced, width_of::<I, O>());
-        let vectors = columns / width as u64;
         let tile = items_of_tile::<I>() as u64;
+        let is_in_runs = match reduced {
+            [_, .., inner] => (inner.len as u64).is_multiple_of(tile),
+            _ => false,
+        };
+        let width = match O::SELECTS && reduced.len() != 1 && !is_in_runs {
+            // There is no stride from an item to the next one.
+            true => 1,
+            false => width::<I>(kept, reduced, width_of::<I, O>()),
+        };
+        let vectors = columns / width as u64;
         // If there are no items, a tile of none is the identity.
         let mut tiles = items.div_ceil(tile).max(1);
         let mut words = [0; WORDS];
@@ -228,10 +262,6 @@ impl Shape {
             let (len, stride) = ((dim.len / per_step) as u64, dim.stride * per_step as isize);
             words.copy_from_slice(&[len, Dim::multiplier(len), stride as u64]);
         }
-        let is_in_runs = match reduced {
-            [_, .., inner] => (inner.len as u64).is_multiple_of(tile),
-            _ => false,
-        };
         let stride = |dim: Option<&Dim>| dim.map_or(0, |dim| dim.stride as u64);
         let of_threads = match (kept.last(), reduced.last()) {
             (Some(kept), Some(reduced)) => {
@@ -248,20 +278,30 @@ impl Shape {
             false => 0,
         };
         let is_adjacent = is_adjacent(kept, reduced, is_in_runs, I::VECTOR);
-        let mut each = 1;
-        if takes_several::<I, O>() && is_adjacent && !of_threads && items >= tile {
-            // Warps enough for the device.
-            let threads = columns.saturating_mul(tiles).saturating_mul(LANES as u64);
-            each = (threads / many.max(1)).clamp(1, MOST_TILES).min(tiles);
-            tiles = tiles.div_ceil(each);
-        }
         let mut log_lanes = log_used.min(most_lanes);
+        let log_of_vectors = vectors.next_power_of_two().ilog2();
+        if of_threads && takes_several::<I, O>() {
+            // Few threads for many vectors, many for few: a block loads long parts of memory.
+            log_lanes = log_lanes.min((log_used + log_of_vectors).saturating_sub(THREADS.ilog2()));
+        }
         while log_lanes > 0 && (vectors * tiles) << (log_used - log_lanes) < many {
             log_lanes -= 1;
         }
         let log_threads = log_used - log_lanes;
+        let mut each = 1;
+        let has_several = is_adjacent || of_threads && reduced.len() == 1;
+        if takes_several::<I, O>() && has_several && items >= tile {
+            // Threads enough for the device.
+            let threads = vectors.saturating_mul(tiles) << log_threads;
+            each = (threads / (2 * many.max(1)))
+                .clamp(1, MOST_TILES)
+                .min(tiles);
+            tiles = tiles.div_ceil(each);
+        }
         let most_vectors = THREADS.ilog2() - log_threads;
-        let log_vectors = vectors.next_power_of_two().ilog2().min(most_vectors);
+        let log_vectors = log_of_vectors.min(most_vectors);
+        // A warp combines its tile without the block.
+        let is_of_block = width > 1 || of_threads || 1 << log_threads < LANES;
         let groups = vectors.div_ceil(1 << log_vectors);
         Self {
             columns,
@@ -291,6 +331,7 @@ impl Shape {
             }),
             is_in_runs: is_in_runs.into(),
             is_adjacent: is_adjacent.into(),
+            is_of_block: is_of_block.into(),
             words,
             round: 0,
             is_last: 0,
@@ -299,25 +340,39 @@ impl Shape {
 
     /// The number of blocks of [`columns`].
     pub const fn blocks(&self) -> u32 {
-        let jobs = self.jobs();
-        (if jobs < MOST_BLOCKS {
-            jobs
-        } else {
-            MOST_BLOCKS
-        }) as u32
+        let (blocks, most) = match self.items <= FEW && self.width > 1 {
+            true => {
+                let vectors = vectors_of_few(self.items as usize) * THREADS as usize;
+                (self.vectors.div_ceil(vectors as u64), MOST_BLOCKS_OF_FEW)
+            }
+            false => (self.jobs(), MOST_BLOCKS),
+        };
+        (if blocks < most { blocks } else { most }) as u32
     }
 
     /// The number of times that a block takes a group of vectors, and some tiles of each.
     const fn jobs(&self) -> u64 {
-        let tiles = THREADS >> (self.log_vectors + self.log_threads);
-        self.groups * self.tiles.div_ceil(tiles as u64)
+        self.groups * self.tiles.div_ceil(self.tiles_of_block())
     }
 
-    /// The shape of launch `round` of [`combine`], of [`rounds`](combine::rounds).
+    /// The number of groups of tiles of each column that a block takes.
+    const fn tiles_of_block(&self) -> u64 {
+        (THREADS >> (self.log_vectors + self.log_threads)) as u64
+    }
+
+    /// The number of partials of a column, which is its result if there is one.
+    pub const fn partials_of_column(&self) -> u64 {
+        match self.is_of_block {
+            0 => self.tiles,
+            _ => self.tiles.div_ceil(self.tiles_of_block()),
+        }
+    }
+
+    /// The shape of launch `round` of [`combine`], of [`rounds`](Self::rounds).
     pub const fn of_round(self, round: u64) -> Self {
         Self {
             round,
-            is_last: (round + 1 == combine::rounds(self.tiles)) as u64,
+            is_last: (round + 1 == self.rounds()) as u64,
             ..self
         }
     }
@@ -330,9 +385,9 @@ impl Shape {
 
     /// The number of partials.
     pub const fn partials(&self) -> u64 {
-        match self.tiles {
+        match self.partials_of_column() {
             1 => 0,
-            tiles => tiles * self.columns,
+            partials => partials * self.columns,
         }
     }
 }

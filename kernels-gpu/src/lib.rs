@@ -81,6 +81,7 @@ pub mod op;
 pub mod runs;
 pub mod segments;
 pub mod single_pass;
+mod store;
 pub mod tile;
 pub mod warp;
 

@@ -7,7 +7,7 @@ pub use drawn::{Drawn, KINDS};
 pub use rounds::several_rounds;
 
 use cuda_sim::{Buffer, Simulator};
-use kernels_gpu::axes::{Shape, THREADS, combine};
+use kernels_gpu::axes::{Shape, THREADS};
 use kernels_gpu::entry::{Axes, Entry};
 use kernels_gpu::items::Items;
 use kernels_gpu::op::Op;
@@ -77,10 +77,14 @@ pub fn reduce<I: Items, O: Op<I>>(
     let blocks = grid(shape.blocks().min(drawn.most_blocks)).dynamic_shared_memory(shared);
     // SAFETY: the arrays exist, have the types of the items, and the lengths that the shape asks for.
     unsafe { launch(reducing, blocks, op, &arrays(&shape)) }.map_err(findings(reducing))?;
-    for round in 0..combine::rounds(shape.tiles) {
+    let grid = || {
+        let shared = combining.needs.shared_bytes(THREADS, acc);
+        grid(2).dynamic_shared_memory(shared)
+    };
+    for round in 0..shape.rounds() {
         let shape = shape.of_round(round);
         // SAFETY: as above, with any number of blocks.
-        unsafe { launch(combining, grid(2), op, &arrays(&shape)) }.map_err(findings(combining))?;
+        unsafe { launch(combining, grid(), op, &arrays(&shape)) }.map_err(findings(combining))?;
     }
     if !input.is_unchanged() {
         return Err(Wrong::Changed("an input"));

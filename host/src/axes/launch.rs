@@ -1,6 +1,6 @@
 //! The launches of a reduction along axes.
 
-use kernels_gpu::axes::{Shape, combine::rounds};
+use kernels_gpu::axes::Shape;
 
 use super::*;
 use crate::launch::{Argument, Arguments, Grid, Kernel};
@@ -41,16 +41,14 @@ impl<I: Items, O: Axes<I>> Launch<'_, '_, I, O> {
         //   memory is freed only after a wait for all streams.
         // - Any number of blocks is right.
         unsafe { launch(&kernel, queue, shape.blocks(), &arguments) }?;
-        let rounds = rounds(shape.tiles);
-        if rounds == 0 {
+        if shape.rounds() == 0 {
             return Ok(());
         }
         let kernel = Kernel::find(gpu, combine)?;
-        let warps = u64::from(THREADS / 32);
-        let runs = shape.partials().div_ceil(warps);
-        let blocks = u64::from(8 * gpu.info.multiprocessors).min(runs) as u32;
-        for round in 0..rounds {
+        for round in 0..shape.rounds() {
             let shape = shape.of_round(round);
+            let most = u64::from(8 * gpu.info.multiprocessors);
+            let blocks = shape.blocks_of_round().min(most) as u32;
             let mut arguments = Arguments::new();
             self.push_rest(&mut arguments, &shape, output.reborrow(), partials);
             // SAFETY: as above; any number of blocks is right.

@@ -3,29 +3,26 @@
 //! A *vector* of columns is one column, or several that are adjacent in memory, whose items of the same index are loaded
 //! together. A group of adjacent vectors belongs to a block. In a tile, each thread combines one or several lanes of the
 //! canonical order, then the threads combine their values through shared memory, or by shuffles if they are a warp. If columns
-//! have few items, one thread has all lanes of its vector. If there are few columns, a block has several tiles. An operator
-//! that [selects](Op::SELECTS) needs no lanes: `columns/select.rs`.
+//! have few items, one thread has all lanes of its vector. If there are few columns, a block has several tiles of each, adjacent
+//! ones, and combines them. An operator that [selects](Op::SELECTS) needs no lanes: `columns/select.rs`.
 
 mod column;
 mod few;
 mod select;
 mod share;
 
-use super::{DIM_BYTES, Dim, Dims, Shape, THREADS, WORDS, adjacent_of, levels_of};
+use super::{DIM_BYTES, Dim, Dims, MOST_LEVELS, Shape, THREADS, WORDS, adjacent_of, levels_of};
 use crate::element::Element;
 use crate::items::Items;
-use crate::mem::{Global, Shared, compiler_barrier};
+use crate::mem::{Global, Shared};
 use crate::op::{Op, unrolled};
-use crate::tile::{LANES, Lane, Share, has_rows, items_of_tile, takes_several, zero};
+use crate::store::set_adjacent;
+use crate::tile::{LANES, Lane, Share, has_rows, items_of_tile, takes_several};
 use crate::warp::reduce_to_first;
 use column::Column;
 use core::marker::PhantomData;
 use cuda_std::thread::{block_idx_x, grid_dim_x, sync_threads, thread_idx_x};
-use few::{few, set};
-use share::absorb_each;
-
-/// The most items of a row of which two are in flight together.
-const MOST_OF_PAIR: usize = 4;
+use few::few;
 
 /// Reduces the columns. The results are in `output`, or those of tiles in `partials` if a column has several.
 ///
@@ -156,8 +153,7 @@ impl<I: Items, O: Op<I>> Job<'_, I, O> {
         };
         let group = job - tiles * shape.groups;
         let sub = tid >> (log_vectors + log_threads);
-        let tile =
-            (tiles * u64::from(THREADS >> (log_vectors + log_threads)) + u64::from(sub)) as usize;
+        let tile = (tiles * shape.tiles_of_block() + u64::from(sub)) as usize;
         let is_across = shape.is_across > 0;
         let low = |bits: u32, number: u32| number & ((1 << bits) - 1);
         let (vector, number) = match is_across {
@@ -178,12 +174,15 @@ impl<I: Items, O: Op<I>> Job<'_, I, O> {
                 tile: tile * shape.each as usize,
                 number,
             };
-            values = match part.selects::<W>() {
-                true => part.select(),
-                false => part.lanes::<N, K, W>(),
+            values = if !O::SELECTS || W == 1 {
+                part.lanes::<N, K, W>()
+            } else if I::skew::<W>(arrays) == Some(0) {
+                part.select::<W, true>()
+            } else {
+                part.select::<W, false>()
             };
         }
-        let is_warp = !is_across && 1 << log_threads == LANES;
+        let is_warp = shape.is_of_block == 0;
         if W == 1 && is_warp {
             // SAFETY: all lanes get here, and share a tile.
             values = [unsafe { reduce_to_first::<I, O>(op, values[0]) }; W];
@@ -194,18 +193,24 @@ impl<I: Items, O: Op<I>> Job<'_, I, O> {
                 number,
                 log_threads,
                 apart: if is_across { 1 << log_vectors } else { 1 },
+                sub,
+                log_apart: log_vectors + log_threads,
             };
             // SAFETY: all threads of the block get here.
             values = unsafe { team.combine::<I, O, W>(op, values) };
         }
-        if exists && number == 0 {
-            let (results, first) = match shape.tiles {
+        let (is_first, partial) = match shape.is_of_block {
+            0 => (true, tile),
+            _ => (sub == 0, tiles as usize),
+        };
+        if exists && number == 0 && is_first {
+            let (results, first) = match shape.partials_of_column() {
                 1 => (output, vector * width),
-                _ => (partials, tile * shape.columns as usize + vector * width),
+                _ => (partials, partial * shape.columns as usize + vector * width),
             };
-            set(results, first, values, width);
+            set_adjacent(results, first, values, width);
         }
-        if log_threads > 0 && !(W == 1 && is_warp) {
+        if !(W == 1 && is_warp) {
             // The values are read before those of the next job are stored.
             sync_threads();
         }
@@ -231,58 +236,37 @@ impl<I: Items, O: Op<I>> Part<'_, I, O> {
     const LEVELS: usize = levels_of::<I, O>(1);
 
     /// Combines the thread's lanes of each of `W` columns as a binary tree: of a commutative operator by halves, of another one
-    /// in adjacent pairs. If there are several tiles, the thread has one lane of each, in any order.
+    /// in adjacent pairs. If there are several tiles, their order is free.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn lanes<const N: usize, const K: usize, const W: usize>(&self) -> [O::Acc; W] {
         let none = [Lane::<I, O, N>::new(self.op); W];
         let mut values = [self.op.identity(); W];
-        let (mut accs, mut waiting) = (none, [values; 4]);
+        let (mut accs, mut waiting) = (none, [values; MOST_LEVELS]);
         let (log_lanes, log_threads) = (self.shape.log_lanes, self.shape.log_threads);
-        let has_tiles = takes_several::<I, O>() && W == 1 && self.shape.each > 1;
-        let steps = match has_tiles {
-            true => self.shape.each as u32,
-            false => 1 << log_lanes,
+        let each = if takes_several::<I, O>() {
+            self.shape.each as u32
+        } else {
+            1
         };
+        let steps = each << log_lanes;
         // Halves: the bits of the lane's number in reverse.
         let by_halves =
             |q: u32| self.number + (((q.reverse_bits() >> 1) >> (31 - log_lanes)) << log_threads);
-        let (mut q, mut tile) = (0u32, self.tile);
+        let mut q = 0u32;
         while q < steps {
-            let mut level_of_values = 0;
-            if q.is_multiple_of(2) && self.has_pair::<N, K, W>(by_halves(q + 1)) && q + 1 < steps {
-                let (low, high) = (self.row(by_halves(q)), self.row(by_halves(q + 1)));
-                compiler_barrier();
-                self.absorb_row::<N, W>(&mut accs, low, by_halves(q));
-                if !O::ANY_ORDER {
-                    unrolled!(|w < W| values[w] = accs[w].combined());
-                    accs = none;
-                    level_of_values = 1;
-                }
-                self.absorb_row::<N, W>(&mut accs, high, by_halves(q + 1));
-                q += 2;
-            } else {
-                let lane = match O::COMMUTATIVE {
-                    _ if has_tiles => self.number,
-                    true => by_halves(q),
-                    false => (self.number << log_lanes) + q,
-                };
-                self.combine_lane::<N, K, W>(tile, lane, &mut accs);
-                if has_tiles {
-                    tile += 1;
-                }
-                q += 1;
-            }
+            let lane = q & ((1 << log_lanes) - 1);
+            let lane = match O::COMMUTATIVE {
+                true => by_halves(lane),
+                false => (self.number << log_lanes) + lane,
+            };
+            let tile = self.tile + (q >> log_lanes) as usize;
+            self.combine_lane::<N, K, W>(tile, lane, &mut accs);
+            q += 1;
             if O::ANY_ORDER && q < steps {
                 continue;
             }
-            unrolled!(|w < W| {
-                let own = accs[w].combined();
-                values[w] = match level_of_values {
-                    0 => own,
-                    _ => self.op.combine(values[w], own),
-                };
-            });
+            unrolled!(|w < W| values[w] = accs[w].combined());
             accs = none;
             // As many subtrees wait for this one.
             let carries = if O::ANY_ORDER {
@@ -291,7 +275,7 @@ impl<I: Items, O: Op<I>> Part<'_, I, O> {
                 q.trailing_zeros() as usize
             };
             unrolled!(|level < Self::LEVELS| if level < levels_of::<I, O>(W) {
-                if level_of_values <= level && level < carries {
+                if level < carries {
                     unrolled!(|w < W| values[w] = self.op.combine(waiting[level][w], values[w]));
                 } else if level == carries {
                     waiting[level] = values;
@@ -299,50 +283,6 @@ impl<I: Items, O: Op<I>> Part<'_, I, O> {
             });
         }
         values
-    }
-
-    /// Whether two lanes, the later one with this number, have a whole row each and no more, of vectors at one stride: their
-    /// loads are in flight together.
-    #[inline(always)]
-    fn has_pair<const N: usize, const K: usize, const W: usize>(&self, lane: u32) -> bool {
-        let shape = self.shape;
-        O::COMMUTATIVE
-            && has_rows::<I, O>()
-            && !O::SELECTS
-            && W > 1
-            && N <= MOST_OF_PAIR
-            && shape.items as usize <= LANES * N
-            && (lane as usize + 1) * N <= shape.items as usize
-            && shape.dims == shape.kept + 1
-            && shape.width == W as u64
-            && I::skew::<W>(self.arrays) == Some(0)
-    }
-
-    /// Loads the only row of a lane of each of `W` adjacent columns.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn row<const N: usize, const W: usize>(&self, lane: u32) -> [[I; W]; N] {
-        let stride = self.shape.reduced_stride as usize;
-        let start = (self.offset).wrapping_add(stride.wrapping_mul(lane as usize * N));
-        let mut items = [[zero::<I>(); W]; N];
-        unrolled!(|i < N| {
-            items[i] = I::vector(self.arrays, start.wrapping_add(stride.wrapping_mul(i)));
-        });
-        items
-    }
-
-    /// Combines a lane's row of each of `W` columns.
-    #[inline(always)]
-    fn absorb_row<const N: usize, const W: usize>(
-        &self,
-        accs: &mut [Lane<I, O, N>; W],
-        items: [[I; W]; N],
-        lane: u32,
-    ) {
-        unrolled!(|i < N| {
-            let index = (lane as usize * N + i) as u64;
-            absorb_each::<I, O, N, W, false>(accs, i, items[i], index);
-        });
     }
 
     /// Combines the items of a lane of a tile of each of `W` columns.
@@ -382,19 +322,23 @@ impl<I: Items, O: Op<I>> Part<'_, I, O> {
     }
 }
 
-/// The threads that share a tile.
+/// The threads that share a column.
 struct Team<A> {
     /// A value for each thread of the block.
     values: Shared<A>,
-    /// The number of the thread among them.
+    /// The number of the thread among those of its tile.
     number: u32,
     log_threads: u32,
     /// The distance of adjacent ones in the block.
     apart: u32,
+    /// The number of its tile among those of the block.
+    sub: u32,
+    /// The logarithm of the distance of threads of adjacent tiles.
+    log_apart: u32,
 }
 
 impl<A: Element> Team<A> {
-    /// Combines the `W` values of each thread; the first thread returns the results.
+    /// Combines the `W` values of each thread, those of a tile first; the first thread of the first tile returns the results.
     ///
     /// # Safety
     ///
@@ -407,26 +351,34 @@ impl<A: Element> Team<A> {
         mut values: [A; W],
     ) -> [A; W] {
         let tid = thread_idx_x();
+        let log_tiles = THREADS.ilog2() - self.log_apart;
         let mut level = 0;
-        while level < self.log_threads {
-            let (step, is_left, is_right) = match O::COMMUTATIVE {
-                true => {
-                    let step = 1 << (self.log_threads - 1 - level);
-                    (step, self.number < step, self.number >> 1 < step)
-                }
-                false => {
-                    let step = 1 << level;
-                    let place = self.number & (2 * step - 1);
-                    (step, place == 0, place == step)
-                }
+        while level < self.log_threads + log_tiles {
+            let (step, is_left, is_right) = if level >= self.log_threads {
+                let step = 1 << (level - self.log_threads);
+                let place = self.sub & (2 * step - 1);
+                let is_first = self.number == 0;
+                (
+                    step << self.log_apart,
+                    is_first && place == 0,
+                    is_first && place == step,
+                )
+            } else if O::COMMUTATIVE {
+                let step = 1 << (self.log_threads - 1 - level);
+                let (is_left, is_right) = (self.number < step, self.number >> 1 < step);
+                (step * self.apart, is_left, is_right && !is_left)
+            } else {
+                let step = 1 << level;
+                let place = self.number & (2 * step - 1);
+                (step * self.apart, place == 0, place == step)
             };
             let place = |w: usize, thread: u32| w as u32 * THREADS + thread;
-            if is_right && !is_left {
+            if is_right {
                 unrolled!(|w < W| self.values.set(place(w, tid), values[w]));
             }
             sync_threads();
             if is_left {
-                let above = tid + step * self.apart;
+                let above = tid + step;
                 unrolled!(|w < W| {
                     values[w] = op.combine(values[w], self.values.get(place(w, above)));
                 });

@@ -71,8 +71,11 @@ macro_rules! family_axes {
             }
         }
 
-        // Two blocks of a multiprocessor: a thread has registers for eight vectors in flight.
-        $crate::note!([<axes_ $suffix>] in $module, $crate::axes::THREADS, 2);
+        $crate::note!(
+            [<axes_ $suffix>] in $module,
+            $crate::axes::THREADS,
+            $crate::axes::blocks_of::<$items, $op>()
+        );
         $crate::note!([<axes_combine_ $suffix>] in $module, $crate::axes::THREADS, 2);
 
         #[cfg(not(target_arch = "nvptx64"))]
@@ -129,7 +132,7 @@ macro_rules! family_axes {
                     read_bytes: [0; 3],
                     needs: Needs {
                         result: ResultIn::Cells,
-                        ..Needs::any_grid(Scratch::None, Load::Element)
+                        ..Needs::any_grid(Scratch::PerWarp, Load::Element)
                     },
                     parameters: &[
                         Parameter::Value(size_of::<$op>()),

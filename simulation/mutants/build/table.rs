@@ -151,6 +151,7 @@ pub const SOURCES: &[Source] = &[
     axes::COLUMN,
     axes::SHARE,
     axes::FEW,
+    axes::STORE,
     axes::COMBINE,
     runs::SOURCE,
     runs::LOOK_BACK,

@@ -76,7 +76,7 @@ impl Drawn {
             // Often 1: a thread has as many lanes as it can.
             many: match kind {
                 // One to five tiles of a warp.
-                IN_C_ORDER => 32 * tiles.div_ceil(random.random_range(1..=5)) as u64,
+                IN_C_ORDER => 16 * tiles.div_ceil(random.random_range(1..=5)) as u64,
                 _ => 1 << (random.random_range(0..2) * random.random_range(0..=18)),
             },
             most_blocks: [1, 2, 3, u32::MAX][random.random_range(0..4)],

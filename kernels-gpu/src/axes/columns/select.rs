@@ -2,10 +2,11 @@
 //! the first that no other precedes.
 
 use super::Part;
+use super::column::Column;
 use crate::items::Items;
 use crate::mem::compiler_barrier;
 use crate::op::{Op, unrolled};
-use crate::tile::items_of_tile;
+use crate::tile::{items_of_tile, zero};
 
 /// The vectors that a thread has in flight.
 const IN_FLIGHT: usize = 8;
@@ -13,41 +14,34 @@ const IN_FLIGHT: usize = 8;
 /// What precedes the items so far in each place of a vector.
 struct Best<I, const W: usize> {
     items: [I; W],
-    /// The number of its vector in the tile.
+    /// The number of its vector in the tiles.
     at: [u32; W],
 }
 
 impl<I: Items, O: Op<I>> Part<'_, I, O> {
-    /// Whether [`select`](Self::select) can: aligned vectors of `W` columns, or of two items of half as many, at one stride.
-    #[inline(always)]
-    pub(super) fn selects<const W: usize>(&self) -> bool {
-        let shape = self.shape;
-        O::SELECTS
-            && W > 1
-            && shape.dims == shape.kept + 1
-            && (shape.width == W as u64 || 2 * shape.width == W as u64)
-            && I::skew::<W>(self.arrays) == Some(0)
-    }
-
-    /// Selects an item of each column among those of the thread in a tile: every so many of the tile's vectors as there are
+    /// Selects an item of each column among those of the thread in its tiles: every so many of their vectors as there are
     /// threads. The identity if there is none.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     // Simulated code needs no copy for each caller.
     #[cfg_attr(not(target_arch = "nvptx64"), inline(never), track_caller)]
-    pub(super) fn select<const W: usize>(&self) -> [O::Acc; W] {
+    pub(super) fn select<const W: usize, const IS_ALIGNED: bool>(&self) -> [O::Acc; W] {
         let shape = self.shape;
         // The items of a column in a vector: one or two.
         let each = if shape.width as usize == W { 1 } else { 2 };
         let first = self.tile * items_of_tile::<I>();
-        let items = (shape.items as usize - first).min(items_of_tile::<I>());
+        let items = (shape.items as usize - first).min(shape.each as usize * items_of_tile::<I>());
         let (vectors, threads) = ((items >> (each - 1)) as u32, 1 << shape.log_threads);
-        let stride = (shape.reduced_stride as usize).wrapping_mul(each);
-        let start = (self.offset).wrapping_add((shape.reduced_stride as usize).wrapping_mul(first));
+        let column = Column::<I>::new(self.arrays, shape, self.words, self.offset, self.tile);
+        let stride = column.dims.stride.wrapping_mul(each);
+        let start = (column.base).wrapping_add(column.dims.stride.wrapping_mul(first));
         let load = |vector: u32| {
-            I::vector::<W>(
-                self.arrays,
-                start.wrapping_add(stride.wrapping_mul(vector as usize)),
-            )
+            let at = start.wrapping_add(stride.wrapping_mul(vector as usize));
+            if IS_ALIGNED {
+                return I::vector::<W>(self.arrays, at);
+            }
+            let mut items = [zero::<I>(); W];
+            unrolled!(|w < W| items[w] = I::get(self.arrays, at + w));
+            items
         };
         let mut values = [self.op.identity(); W];
         let mut vector = self.number;

@@ -30,7 +30,13 @@ impl<I: Items, O: Op<I>, const N: usize, const K: usize> Share<I, O, Column<I>, 
     ) {
         let (mut row, end) = (0, self.rows());
         while row < end {
-            if self.is_item(self.first_of(row + Self::ROWS_TOGETHER - 1) + N - 1) {
+            let has = |rows: usize| self.is_item(self.first_of(row + rows - 1) + N - 1);
+            if IS_HALF && N <= TOGETHER && has(2 * Self::ROWS_TOGETHER) {
+                // As many vectors as of columns of one item each.
+                let first = self.first_of(row);
+                self.combine_all::<W, { 2 * TOGETHER }, IS_HALF>(lanes, 0, first);
+                row += 2 * Self::ROWS_TOGETHER;
+            } else if has(Self::ROWS_TOGETHER) {
                 unrolled!(|part < Self::ROW_PARTS| {
                     let slot = part * TOGETHER;
                     let first = self.first_of(row) + slot;

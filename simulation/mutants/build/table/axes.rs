@@ -59,8 +59,20 @@ pub const SOURCE: Source = Source {
         mutant(
             "last_tiles_left_out",
             "the number of jobs is rounded down",
-            "self.groups * self.tiles.div_ceil(tiles as u64)",
-            "self.groups * (self.tiles / tiles as u64)",
+            "self.groups * self.tiles.div_ceil(self.tiles_of_block())",
+            "self.groups * (self.tiles / self.tiles_of_block())",
+        ),
+        mutant(
+            "last_partials_left_out",
+            "the number of a column's partials is rounded down",
+            "self.tiles.div_ceil(self.tiles_of_block()),",
+            "self.tiles / self.tiles_of_block(),",
+        ),
+        mutant(
+            "warp_of_several_columns",
+            "combines the lanes of a warp although they have several columns",
+            "width > 1 || of_threads || 1 << log_threads < LANES",
+            "width > 1 || 1 << log_threads < LANES",
         ),
         mutant(
             "adjacent_lanes_overlap",
@@ -121,6 +133,18 @@ pub const SELECT: Source = Source {
             "        while false {
 ",
         ),
+        mutant(
+            "one_tile_of_several",
+            "takes the vectors of the first of several tiles",
+            "(shape.items as usize - first).min(shape.each as usize * items_of_tile::<I>());",
+            "(shape.items as usize - first).min(items_of_tile::<I>());",
+        ),
+        mutant(
+            "one_column_for_all_unaligned",
+            "loads the first column's items for all columns, if vectors are not aligned",
+            "I::get(self.arrays, at + w)",
+            "I::get(self.arrays, at)",
+        ),
     ],
 };
 
@@ -162,19 +186,6 @@ pub const COLUMNS: Source = Source {
             "job += u64::from(THREADS);",
         ),
         mutant(
-            "first_lane_of_a_pair",
-            "leaves out the first of two lanes that are loaded together",
-            "_ => self.op.combine(values[w], own),",
-            "_ => own,",
-        ),
-        mutant(
-            "first_rows_of_a_pair",
-            "of lanes that are loaded together, leaves out the rows behind the first",
-            "            && shape.items as usize <= LANES * N
-",
-            "",
-        ),
-        mutant(
             "group_of_the_job",
             "the group of columns does not start again with the next tiles",
             "let group = job - tiles * shape.groups;",
@@ -207,14 +218,20 @@ pub const COLUMNS: Source = Source {
         mutant(
             "every_thread_of_a_team_stores",
             "threads without the result store too",
-            "if exists && number == 0 {",
-            "if exists {",
+            "if exists && number == 0 && is_first {",
+            "if exists && is_first {",
         ),
         mutant(
             "team_of_no_vector_stores",
             "stores results behind the last column",
+            "if exists && number == 0 && is_first {",
+            "if number == 0 && is_first {",
+        ),
+        mutant(
+            "every_tile_of_a_block_stores",
+            "threads whose tile is not the block's first one store too",
+            "if exists && number == 0 && is_first {",
             "if exists && number == 0 {",
-            "if number == 0 {",
         ),
         mutant(
             "columns_of_the_next_vector",
@@ -225,8 +242,8 @@ pub const COLUMNS: Source = Source {
         mutant(
             "partials_by_vector",
             "a vector's partials are adjacent, where they are read as far apart as there are columns",
-            "(partials, tile * shape.columns as usize + vector * width)",
-            "(partials, (vector * shape.tiles as usize + tile) * width)",
+            "partial * shape.columns as usize + vector * width",
+            "(vector * shape.partials_of_column() as usize + partial) * width",
         ),
         mutant(
             "no_barrier_between_jobs",
@@ -251,8 +268,8 @@ pub const COLUMNS: Source = Source {
         mutant(
             "lanes_of_a_thread_apart",
             "a thread has lanes that are apart, of an operator that is not commutative",
-            "false => (self.number << log_lanes) + q,",
-            "false => self.number + (q << log_threads),",
+            "false => (self.number << log_lanes) + lane,",
+            "false => self.number + (lane << log_threads),",
         )
         .on(HORNER),
         mutant(
@@ -290,17 +307,10 @@ pub const COLUMNS: Source = Source {
             "true;",
         ),
         mutant(
-            "warp_of_several_columns",
-            "combines the lanes of a warp although they have several columns",
-            "!is_across && 1 << log_threads == LANES",
-            "1 << log_threads == LANES",
-        ),
-        mutant(
             "same_tile_again",
             "a warp combines its first tile again instead of the next one",
-            "                tile += 1;
-",
-            "",
+            "self.tile + (q >> log_lanes) as usize;",
+            "self.tile;",
         )
         .on(ARG_MAX),
         mutant(
@@ -317,6 +327,19 @@ pub const COLUMNS: Source = Source {
             if is_left {",
             "            if is_left {",
         ),
+        mutant(
+            "tiles_of_a_block_not_combined",
+            "a block's first tile is the partial of all",
+            "while level < self.log_threads + log_tiles {",
+            "while level < self.log_threads {",
+        ),
+        mutant(
+            "later_tiles_first",
+            "combines the later ones of a block's tiles before the first ones",
+            "let step = 1 << (level - self.log_threads);",
+            "let step = 1 << (self.log_threads + log_tiles - 1 - level);",
+        )
+        .on(HORNER),
         mutant(
             "team_from_the_smallest_step",
             "the halves of a team begin with the smallest",
@@ -439,6 +462,13 @@ pub const FEW: Source = Source {
             "(V - 1) * threads + LANES <= vectors",
             "(V - 1) * threads + 1 <= vectors",
         ),
+    ],
+};
+
+pub const STORE: Source = Source {
+    path: "store.rs",
+    kernels: ARG_MAX,
+    mutants: &[
         mutant(
             "no_barrier_before_the_exchange",
             "a lane reads results that another one has not stored yet",
@@ -446,8 +476,7 @@ pub const FEW: Source = Source {
     unsafe { sync_warp(FULL_MASK) };
 ",
             "",
-        )
-        .on(ARG_MAX),
+        ),
         mutant(
             "no_barrier_after_the_exchange",
             "a lane overwrites results that another one has not read yet",
@@ -455,15 +484,13 @@ pub const FEW: Source = Source {
     unsafe { sync_warp(FULL_MASK) };
 ",
             "",
-        )
-        .on(ARG_MAX),
+        ),
         mutant(
             "warps_share_places",
             "the results of all warps are in the same places",
-            "(tid - lane as u32) * W as u32;",
+            "(tid - lane) * M as u32;",
             "0;",
-        )
-        .on(ARG_MAX),
+        ),
     ],
 };
 
@@ -474,55 +501,80 @@ pub const COMBINE: Source = Source {
         mutant(
             "last_run_lost",
             "the number of partials of a later round is rounded down",
-            "left = left.div_ceil(RUN);
-        round",
-            "left /= RUN;
-        round",
+            "            left = left.div_ceil(RUN);
+",
+            "            left /= RUN;
+",
         ),
         mutant(
             "same_distance_in_every_round",
             "a later round reads partials that the first one has combined",
-            "        step *= RUN;
+            "            step *= RUN;
 ",
             "",
         ),
         mutant(
             "one_round_more",
             "the first round reads the partials of the second",
-            "while round < shape.round {",
-            "while round <= shape.round {",
+            "while round < self.round {",
+            "while round <= self.round {",
         ),
         mutant(
             "last_short_run_left_out",
             "a run of fewer partials is not combined",
-            "let runs = left.div_ceil(RUN) * columns;",
-            "let runs = left / RUN * columns;",
+            "self.columns * plan.left.div_ceil(RUN) as u64",
+            "self.columns * (plan.left / RUN) as u64",
         ),
         mutant(
             "partial_behind_the_last",
             "`<=` for `<`: reads a partial behind the last one",
-            "match partial < left {",
-            "match partial <= left {",
+            "match column < columns && partial < left {",
+            "match column < columns && partial <= left {",
         ),
         mutant(
-            "partials_of_a_lane_in_a_row",
-            "a lane combines four partials from left to right",
-            "op.combine(op.combine(a, b), op.combine(c, d))",
-            "op.combine(op.combine(op.combine(a, b), c), d)",
+            "partials_of_a_lane_by_halves",
+            "a lane combines the halves of its partials instead of adjacent ones",
+            "values[2 * i], values[2 * i + 1]",
+            "values[i], values[i + (OF_LANE >> (level + 1))]",
         ),
         mutant(
             "lanes_side_by_side",
             "adjacent lanes take adjacent partials",
-            "lane as usize * OF_LANE + i;",
-            "lane as usize + i * WARP_SIZE as usize;",
+            "place as usize * OF_LANE + i;",
+            "place as usize + i * WARP_SIZE as usize;",
         ),
         mutant(
-            "two_lanes_store",
+            "every_lane_stores",
             "a lane without the result stores too",
-            "        if lane == 0 {
-            if shape.is_last",
-            "        if lane < 2 {
-            if shape.is_last",
+            "if place == 0 && column < columns {",
+            "if column < columns {",
+        ),
+        mutant(
+            "column_behind_the_last_loaded",
+            "loads partials behind those of the last column",
+            "match column < columns && partial < left {",
+            "match partial < left {",
+        ),
+        mutant(
+            "column_behind_the_last_stored",
+            "stores a result behind that of the last column",
+            "if place == 0 && column < columns {",
+            "if place == 0 {",
+        ),
+        mutant(
+            "no_barrier_behind_the_warps",
+            "a thread reads the value of a warp that has not stored it yet",
+            "            sync_threads();
+            unrolled!",
+            "            unrolled!",
+        ),
+        mutant(
+            "no_barrier_before_the_next_run",
+            "a warp overwrites a value that another thread has not read yet",
+            "            // The values are read before those of the next run are stored.
+            sync_threads();
+",
+            "",
         ),
         mutant(
             "every_round_is_the_last",
@@ -533,7 +585,7 @@ pub const COMBINE: Source = Source {
         mutant(
             "result_at_the_number_of_its_run",
             "the next round does not find the partials",
-            "partials.set(first * step * columns + column, value);",
+            "partials.set(run * RUN * step * columns + column, value);",
             "partials.set(run * columns + column, value);",
         ),
     ],
