@@ -72,6 +72,7 @@ pub const fn most_blocks_of<A>(
     bytes: usize,
     vector: usize,
     is_commutative: bool,
+    is_any_order: bool,
     selects: bool,
 ) -> u32 {
     match size_of::<A>() {
@@ -84,7 +85,8 @@ pub const fn most_blocks_of<A>(
         // 16 items, and an accumulator of two registers.
         5.. if vector > 8 => 4,
         _ if bytes > 8 || vector > 8 => 5,
-        ..=4 if bytes == 4 => 8,
+        // Minima of floats test for NaN.
+        ..=4 if bytes == 4 && !is_any_order => 8,
         _ => 7,
     }
 }
@@ -97,7 +99,7 @@ pub const fn by_warp_blocks_of<A>(
     is_commutative: bool,
     selects: bool,
 ) -> u32 {
-    match most_blocks_of::<A>(bytes, vector, is_commutative, selects) {
+    match most_blocks_of::<A>(bytes, vector, is_commutative, false, selects) {
         _ if selects => 4,
         8 => 6,
         5.. => 5,
@@ -224,6 +226,7 @@ macro_rules! family_segments {
                 <$items as $crate::entry::parts::Items>::BYTES,
                 <$items as $crate::entry::parts::Items>::VECTOR,
                 <$op as $crate::entry::parts::Op<$items>>::COMMUTATIVE,
+                <$op as $crate::entry::parts::Op<$items>>::ANY_ORDER,
                 <$op as $crate::entry::parts::Op<$items>>::SELECTS
             )
         );

@@ -44,7 +44,7 @@ use crate::warp::{FULL_MASK, WARP_SIZE, reduce_to_first};
 use core::marker::PhantomData;
 use cuda_std::thread::{block_idx_x, sync_threads, sync_threads_or, thread_idx_x};
 use cuda_std::warp::warp_vote_ballot;
-use rows::short_rows;
+use rows::{are_whole, short_rows, whole_rows};
 use segment::Segment;
 
 /// The lanes of a tile that one thread combines at least.
@@ -56,9 +56,6 @@ const FOR_WARP: u32 = 1 << 16;
 
 /// No segment, in the table of cells.
 const NONE: u32 = u32::MAX;
-
-/// The most bytes of results that a thread stores at once.
-const MOST_TOGETHER: usize = 16;
 
 /// The starts that a thread loads at once.
 const STARTS_IN_FLIGHT: usize = 4;
@@ -76,23 +73,30 @@ pub unsafe fn window<I: Items, O: Op<I>, const N: usize, const K: usize>(
     storage: Storage<O::Acc>,
 ) {
     if is_short::<I, O>() && offsets.are_rows() && I::skew::<N>(arrays) == Some(0) {
-        // Longer results need several stores.
-        let bytes = size_of::<O::Acc>();
         match offsets.shape.row {
-            1 if N == 2 && 2 * bytes <= MOST_TOGETHER => {
+            // SAFETY: all threads of the block get here, and below.
+            1 if N == 2 => unsafe {
                 return short_rows::<I, O, N, 1, 2>(op, arrays, storage.output);
-            }
-            1 if N == 4 && 4 * bytes <= MOST_TOGETHER => {
+            },
+            // SAFETY: as above.
+            1 if N == 4 => unsafe {
                 return short_rows::<I, O, N, 1, 4>(op, arrays, storage.output);
-            }
-            2 if N == 2 && bytes <= MOST_TOGETHER => {
+            },
+            // SAFETY: as above.
+            2 if N == 2 => unsafe {
                 return short_rows::<I, O, N, 2, 1>(op, arrays, storage.output);
-            }
-            2 if N == 4 && 2 * bytes <= MOST_TOGETHER => {
+            },
+            // SAFETY: as above.
+            2 if N == 4 => unsafe {
                 return short_rows::<I, O, N, 2, 2>(op, arrays, storage.output);
-            }
-            4 if N == 4 && bytes <= MOST_TOGETHER => {
+            },
+            // SAFETY: as above.
+            4 if N == 4 => unsafe {
                 return short_rows::<I, O, N, 4, 1>(op, arrays, storage.output);
+            },
+            row if are_whole::<I, O>(row as usize) => {
+                // SAFETY: as above.
+                return unsafe { whole_rows::<I, O, N>(op, arrays, row as usize, storage.output) };
             }
             _ => {}
         }

@@ -41,18 +41,29 @@ impl Drawn {
         let behind = random.random_range(0..2) * random.random_range(0..20);
         let mut n = offsets[lens.len()] as usize + behind;
         let is_rows = random.random_range(0..5) == 0 && lens[0] > 0;
-        let (rows, len) = match random.random_bool(0.5) {
-            true => (lens.len().min(40), lens[0]),
+        let kind_of_rows = random.random_range(0..3);
+        let (rows, len) = match kind_of_rows {
+            0 => (lens.len().min(40), lens[0]),
             // Some of a vector's items, for several vectors of each thread.
-            false => (random.random_range(1..9000), random.random_range(1..6)),
+            1 => (random.random_range(1..9000), random.random_range(1..6)),
+            // A power of two of vectors, up to a tile, and a bit more than a few tiles of them.
+            _ => {
+                let len = I::VECTOR
+                    << random.random_range(1..=(items_of_tile::<I>() / I::VECTOR).ilog2());
+                let most = 3 * items_of_tile::<I>() / len + 2;
+                (random.random_range(1..most), len)
+            }
         };
         if is_rows {
             n = rows * len;
             offsets = (0..=rows).map(|row| (row * len) as i64).collect();
         }
         // Several arrays with the same alignment, or with others.
-        let start = random.random_range(0..5);
-        let apart = random.random_range(0..2) * random.random_range(0..4);
+        let mut start = random.random_range(0..5);
+        let mut apart = random.random_range(0..2) * random.random_range(0..4);
+        if is_rows && kind_of_rows == 2 && random.random() {
+            (start, apart) = (0, 0);
+        }
         let data = [Data::Rough, Data::Rough, Data::Zeroes][random.random_range(0..3)];
         let starts = [start, start + apart, start];
         let input = Input::draw::<I>(entry, data, starts, n, seed);

@@ -1,42 +1,52 @@
-//! Rows of which a vector has a whole number: without windows and shared memory.
+//! Rows without windows and shared memory: if a vector has a whole number of them, or they have a power of two of vectors.
 
+use crate::element::{Element, Shuffle};
 use crate::items::Items;
-use crate::mem::{Global, compiler_barrier};
+use crate::mem::{Global, Shared, compiler_barrier};
 use crate::op::{Op, unrolled};
-use crate::tile::{Lane, zero};
+use crate::store::{set_adjacent, set_of_warp};
+use crate::tile::{LANES, Lane, ROWS, has_slots, items_of_tile, zero};
+use crate::warp::{FULL_MASK, WARP_SIZE};
 use cuda_std::thread::{block_dim_x, block_idx_x, grid_dim_x, thread_idx_x};
 
 /// The vectors that a thread has in flight.
 const IN_FLIGHT: usize = 4;
 
-/// Reduces rows of `R` items, of which a vector of `N` has `M`; the arrays begin with a vector. Each thread takes vectors as far
-/// apart as the grid has threads.
+/// Reduces rows of `R` items, of which a vector of `N` has `M`; the arrays begin with a vector. Each lane takes some vectors at a
+/// time.
+///
+/// # Safety
+///
+/// All lanes of the warp arrive here; the block's dynamic shared memory has room for `M` results of each thread.
 #[cfg_attr(target_arch = "nvptx64", inline(always))]
 // Simulated code needs no copy for each caller.
 #[cfg_attr(not(target_arch = "nvptx64"), inline(never), track_caller)]
-pub(super) fn short_rows<I: Items, O: Op<I>, const N: usize, const R: usize, const M: usize>(
+pub(super) unsafe fn short_rows<
+    I: Items,
+    O: Op<I>,
+    const N: usize,
+    const R: usize,
+    const M: usize,
+>(
     op: O,
     arrays: I::Arrays,
     output: Global<O::Acc>,
 ) {
-    let vectors = I::len(arrays) / N;
-    let threads = grid_dim_x() as usize * block_dim_x() as usize;
-    let is_aligned = output.skew::<M>() == Some(0);
-    let set = |vector: usize, items: [I; N]| {
+    // SAFETY: the caller's contract.
+    let staged: Shared<O::Acc> = unsafe { Shared::dynamic_at(0) };
+    let (vectors, lane) = (I::len(arrays) / N, thread_idx_x() as usize % LANES);
+    let combined = |items: [I; N]| {
         let mut results = [op.identity(); M];
         unrolled!(|m < M| {
             let mut lane = Lane::<I, O, N>::new(op);
             unrolled!(|e < R| lane.absorb_item(e, items[m * R + e], e as u64));
             results[m] = lane.combined();
         });
-        if is_aligned {
-            output.set_vector(vector * M, results);
-        } else {
-            unrolled!(|m < M| output.set(vector * M + m, results[m]));
-        }
+        results
     };
-    let mut vector = block_idx_x() as usize * block_dim_x() as usize + thread_idx_x() as usize;
-    if vector == 0 {
+    let load = |vector: usize| I::vector(arrays, vector * N);
+    let (warp, warps) = warp_of_grid();
+    if warp == 0 && lane == 0 {
         // The rows behind the last whole vector.
         let mut row = vectors * M;
         while row * R < I::len(arrays) {
@@ -46,15 +56,133 @@ pub(super) fn short_rows<I: Items, O: Op<I>, const N: usize, const R: usize, con
             row += 1;
         }
     }
-    while vector < vectors {
-        let mut loaded = [[zero::<I>(); N]; IN_FLIGHT];
-        unrolled!(|k < IN_FLIGHT| if vector + k * threads < vectors {
-            loaded[k] = I::vector(arrays, (vector + k * threads) * N);
+    let mut first = warp * (IN_FLIGHT * LANES);
+    while first < vectors {
+        if first + IN_FLIGHT * LANES <= vectors {
+            let mut loaded = [[zero::<I>(); N]; IN_FLIGHT];
+            unrolled!(|k < IN_FLIGHT| loaded[k] = load(first + k * LANES + lane));
+            compiler_barrier();
+            unrolled!(|k < IN_FLIGHT| {
+                let first = (first + k * LANES) * M;
+                // SAFETY: all lanes of the warp arrive here, with the same numbers.
+                unsafe { set_of_warp(output, staged, first, combined(loaded[k])) };
+            });
+        } else {
+            let mut vector = first + lane;
+            while vector < vectors {
+                set_adjacent(output, vector * M, combined(load(vector)), M);
+                vector += LANES;
+            }
+        }
+        first += warps * (IN_FLIGHT * LANES);
+    }
+}
+
+/// The number of the warp in the grid, and the number of all.
+#[inline(always)]
+fn warp_of_grid() -> (usize, usize) {
+    let of_block = block_dim_x() / WARP_SIZE;
+    let warp = block_idx_x() * of_block + thread_idx_x() / WARP_SIZE;
+    (warp as usize, grid_dim_x() as usize * of_block as usize)
+}
+
+/// The most bytes of a lane's accumulators for [`whole_rows`]: one for each slot, and later one for each of eight vectors.
+const MOST_BYTES: usize = 16;
+
+/// The steps in which lanes exchange half of their values: from one for each vector of a tile to one.
+const EXCHANGES: usize = ROWS.ilog2() as usize;
+
+/// Whether [`whole_rows`] can reduce rows of `row` items.
+pub(super) const fn are_whole<I: Items, O: Op<I>>(row: usize) -> bool {
+    let vectors = row / I::VECTOR;
+    has_slots::<I, O>()
+        && I::VECTOR * size_of::<O::Acc>() <= MOST_BYTES
+        && vectors.is_power_of_two()
+        && vectors > 1
+        && vectors * I::VECTOR == row
+        && row <= items_of_tile::<I>()
+}
+
+/// Reduces rows of `row` items, for which [`are_whole`] is true; the arrays begin with a vector. Each warp takes as many items
+/// as a tile has, which are one row or several.
+///
+/// Up to 32 adjacent lanes share a row, and each has up to eight vectors of it. Instead of one tree for each row, lanes exchange
+/// values: after the first step, the lower half of those that share a row has half of the values, and the upper half the
+/// others.
+///
+/// # Safety
+///
+/// All lanes of the warp arrive here.
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
+// Simulated code needs no copy for each caller.
+#[cfg_attr(not(target_arch = "nvptx64"), inline(never), track_caller)]
+pub(super) unsafe fn whole_rows<I: Items, O: Op<I>, const N: usize>(
+    op: O,
+    arrays: I::Arrays,
+    row: usize,
+    output: Global<O::Acc>,
+) {
+    let (n, lane) = (I::len(arrays), thread_idx_x() % WARP_SIZE);
+    let log_vectors = (row / N).ilog2();
+    // The lanes that share a row, and the vectors of a row that each has.
+    let lanes = if log_vectors < WARP_SIZE.ilog2() {
+        1 << log_vectors
+    } else {
+        WARP_SIZE
+    };
+    let each = if log_vectors > WARP_SIZE.ilog2() {
+        1 << (log_vectors - WARP_SIZE.ilog2())
+    } else {
+        1
+    };
+    let (mut tile, warps) = warp_of_grid();
+    while tile * items_of_tile::<I>() < n {
+        let first = tile * items_of_tile::<I>() + lane as usize * N;
+        let mut vectors = [[zero::<I>(); N]; ROWS];
+        unrolled!(|k < ROWS| if first + k * LANES * N < n {
+            vectors[k] = I::vector(arrays, first + k * LANES * N);
         });
         compiler_barrier();
-        unrolled!(|k < IN_FLIGHT| if vector + k * threads < vectors {
-            set(vector + k * threads, loaded[k]);
+        let mut values = [op.identity(); ROWS];
+        let mut own = Lane::<I, O, N>::new(op);
+        unrolled!(|k < ROWS| {
+            if k as u32 & (each - 1) == 0 {
+                own = Lane::new(op);
+            }
+            let index = (k as u32 & (each - 1)) as usize * LANES + (lane & (lanes - 1)) as usize;
+            own.absorb([vectors[k]], [(index * N) as u64]);
+            values[k] = own.combined();
         });
-        vector += IN_FLIGHT * threads;
+        let (mut distance, mut left, mut number) = (lanes / 2, ROWS as u32, 0);
+        unrolled!(|step < EXCHANGES| if distance > 0 {
+            let is_upper = lane & distance != 0;
+            unrolled!(|k < ROWS| if k < ROWS >> (step + 1) {
+                let (lower, upper) = (values[k], values[k + (ROWS >> (step + 1))]);
+                let (own, others) = if is_upper { (upper, lower) } else { (lower, upper) };
+                // SAFETY: all lanes arrive here, with the same distance.
+                let other = unsafe { others.shuffle(FULL_MASK, Shuffle::Xor(distance)) };
+                values[k] = op.combine(own, other);
+            });
+            left /= 2;
+            number += if is_upper { left } else { 0 };
+            distance /= 2;
+        });
+        // The lanes whose numbers differ in these bits have the same row.
+        let same = if distance > 0 { 2 * distance - 1 } else { 0 };
+        while distance > 0 {
+            // SAFETY: as above.
+            let other = unsafe { values[0].shuffle(FULL_MASK, Shuffle::Xor(distance)) };
+            values[0] = op.combine(values[0], other);
+            distance /= 2;
+        }
+        unrolled!(|k < ROWS| if (k as u32) < left && lane & same == 0 {
+            let vector = number + k as u32;
+            let is_whole = vector & (each - 1) == each - 1;
+            let place = tile * (ROWS * LANES) + (vector * WARP_SIZE + (lane & !(lanes - 1))) as usize;
+            if is_whole && place * N < n {
+                output.set(place >> log_vectors, values[k]);
+            }
+        });
+        tile += warps;
     }
 }

@@ -286,8 +286,38 @@ pub const ROWS: Source = Source {
         mutant(
             "vectors_of_the_first_loads",
             "each thread takes as many vectors as it loads at once",
-            "vector += IN_FLIGHT * threads;",
+            "first += warps * (IN_FLIGHT * LANES);",
             "break;",
+        ),
+        mutant(
+            "vectors_behind_the_last_loaded",
+            "loads vectors behind the last row",
+            "if first + k * LANES * N < n {",
+            "if true {",
+        ),
+        mutant(
+            "rows_go_on",
+            "a row of several vectors of a lane goes on with the next row",
+            "            if k as u32 & (each - 1) == 0 {",
+            "            if k == 0 {",
+        ),
+        mutant(
+            "upper_half_of_the_lower",
+            "the upper half of the lanes has the results of the lower half",
+            "number += if is_upper { left } else { 0 };",
+            "number += 0;",
+        ),
+        mutant(
+            "part_of_a_row_stored",
+            "stores what a lane has before a row's last vector",
+            "let is_whole = vector & (each - 1) == each - 1;",
+            "let is_whole = true;",
+        ),
+        mutant(
+            "row_behind_the_last_stored",
+            "stores results behind the last row",
+            "if is_whole && place * N < n {",
+            "if is_whole {",
         ),
     ],
 };
