@@ -9,6 +9,7 @@
 //! | [`device`] | an instruction | instructions that Rust-CUDA's `cuda_std` lacks |
 //! | [`mem`] | memory | [`Global`](mem::Global) and [`Shared`](mem::Shared), through which kernels access memory |
 //! | [`warp`] | 32 lanes | warp-level reductions: which lanes must arrive, which lane holds the result |
+//! | [`store`] | a warp | stores of adjacent results |
 //! | [`tile`] | 32 lanes | a tile of the input, which a warp reduces by itself |
 //! | [`block`] | a block | block-level reduction: the warps exchange partials through shared memory |
 //! | [`grid`] | a grid | how the blocks of a grid combine their partials through global memory |
@@ -81,7 +82,7 @@ pub mod op;
 pub mod runs;
 pub mod segments;
 pub mod single_pass;
-mod store;
+pub mod store;
 pub mod tile;
 pub mod warp;
 

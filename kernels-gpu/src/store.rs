@@ -18,7 +18,7 @@ const MOST_BYTES: usize = 16;
 /// All lanes of the warp arrive here, with the same `first`; `staged` has room for `M` results of each thread of the block.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-pub(crate) unsafe fn set_of_warp<A: Element, const M: usize>(
+pub unsafe fn set_of_warp<A: Element, const M: usize>(
     results: Global<A>,
     staged: Shared<A>,
     first: usize,
@@ -44,7 +44,7 @@ pub(crate) unsafe fn set_of_warp<A: Element, const M: usize>(
 /// Stores `count` adjacent results of a thread, `M` or fewer, from `first` on.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-pub(crate) fn set_adjacent<A: Element, const M: usize>(
+pub fn set_adjacent<A: Element, const M: usize>(
     results: Global<A>,
     first: usize,
     values: [A; M],
