@@ -86,7 +86,8 @@ pub const fn most_blocks_of<A>(
         5.. if vector > 8 => 4,
         _ if bytes > 8 || vector > 8 => 5,
         // Minima of floats test for NaN.
-        ..=4 if bytes == 4 && !is_any_order => 8,
+        ..=4 if bytes == 4 && is_any_order => 6,
+        ..=4 if bytes == 4 => 8,
         _ => 7,
     }
 }

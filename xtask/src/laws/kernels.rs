@@ -315,7 +315,7 @@ pub const KERNELS: &[Kernel] = &[
         &["axes_combine"],
         Loads::Left,
         Stores::Results,
-        Block::None,
+        Block::Memory,
         Warp::Several,
     ),
     kernel(
