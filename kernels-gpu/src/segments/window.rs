@@ -32,8 +32,8 @@ mod tiles;
 
 use super::plan::Plan;
 use super::{
-    Edge, Long, Offsets, Storage, THREADS, Work, cells_of, most_listed, most_staged, window_of,
-    words_of,
+    Edge, Long, Offsets, Storage, THREADS, Work, cells_of, most_listed, most_staged, shared_bytes,
+    window_of, words_of,
 };
 use crate::element::{Element, Shuffle};
 use crate::items::Items;
@@ -74,24 +74,24 @@ pub unsafe fn window<I: Items, O: Op<I>, const N: usize, const K: usize>(
 ) {
     if is_short::<I, O>() && offsets.are_rows() && I::skew::<N>(arrays) == Some(0) {
         match offsets.shape.row {
-            // SAFETY: all threads of the block get here, and below.
-            1 if N == 2 => unsafe {
+            // SAFETY: all threads of the block get here, and below; there is room.
+            1 if N == 2 && has_room::<I, O>(2) => unsafe {
                 return short_rows::<I, O, N, 1, 2>(op, arrays, storage.output);
             },
             // SAFETY: as above.
-            1 if N == 4 => unsafe {
+            1 if N == 4 && has_room::<I, O>(4) => unsafe {
                 return short_rows::<I, O, N, 1, 4>(op, arrays, storage.output);
             },
             // SAFETY: as above.
-            2 if N == 2 => unsafe {
+            2 if N == 2 && has_room::<I, O>(1) => unsafe {
                 return short_rows::<I, O, N, 2, 1>(op, arrays, storage.output);
             },
             // SAFETY: as above.
-            2 if N == 4 => unsafe {
+            2 if N == 4 && has_room::<I, O>(2) => unsafe {
                 return short_rows::<I, O, N, 2, 2>(op, arrays, storage.output);
             },
             // SAFETY: as above.
-            4 if N == 4 => unsafe {
+            4 if N == 4 && has_room::<I, O>(1) => unsafe {
                 return short_rows::<I, O, N, 4, 1>(op, arrays, storage.output);
             },
             row if are_whole::<I, O>(row as usize) => {
@@ -152,6 +152,11 @@ pub unsafe fn window<I: Items, O: Op<I>, const N: usize, const K: usize>(
 /// Whether the code for an item is short: one accumulator for each slot, or any order.
 const fn is_short<I: Items, O: Op<I>>() -> bool {
     O::COMMUTATIVE && has_rows::<I, O>()
+}
+
+/// Whether a block's shared memory has room for so many results of each thread.
+const fn has_room<I: Items, O: Op<I>>(results: usize) -> bool {
+    THREADS as usize * results * size_of::<O::Acc>() <= shared_bytes::<I>()
 }
 
 /// Whether the starts of a window's segments are copied to shared memory: offsets of 32 bits, unless the only one is known.

@@ -1,4 +1,5 @@
-//! Rows without windows and shared memory: if a vector has a whole number of them, or they have a power of two of vectors.
+//! Rows without windows: if a vector has a whole number of them, or they have a power of two of vectors. Items do not go through
+//! shared memory.
 
 use crate::element::{Element, Shuffle};
 use crate::items::Items;
