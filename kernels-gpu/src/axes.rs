@@ -20,7 +20,8 @@
 //!
 //! # Requirements of every launch
 //!
-//! - [`THREADS`] threads per block, and [`shared_bytes`] of dynamic shared memory for [`columns`].
+//! - [`THREADS`] threads per block; dynamic shared memory: [`shared_bytes`] for [`columns`], for [`combine`] an accumulator for each
+//!   warp.
 //! - A [`Shape`] of [`Shape::new`], whose offsets are in the arrays; at least one column. The arrays start with the item of
 //!   the lowest offset.
 //! - Any number of blocks; for [`columns`], [`Shape::blocks`] are fast.
@@ -67,7 +68,7 @@ const fn vectors_of_few(items: usize) -> usize {
 /// The number of threads that hides the latency of memory on every device.
 const MANY: u64 = 1 << 18;
 
-/// The most tiles of a warp: it prepares for the first as long as for all, and its accumulators improve less and less often.
+/// The most tiles of a thread: it prepares for the first as long as for all, and its accumulators improve less and less often.
 const MOST_TILES: u64 = 16;
 
 /// The most bytes of accumulators of a thread that takes several columns.
