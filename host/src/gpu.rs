@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use cust::context::{Context, CurrentContext};
 use cust::device::{Device as CudaDevice, DeviceAttribute};
-use cust::sys::CUstream;
+use cust::sys::{self, CUdevice_attribute, CUstream};
 use cust::{CudaApiVersion, memory};
 use kernels_gpu::entry::Entry;
 
@@ -231,6 +231,7 @@ fn describe(index: u32, device: CudaDevice) -> Result<DeviceInfo, Error> {
         multiprocessors: attribute(DeviceAttribute::MultiprocessorCount)?,
         max_threads_per_block: attribute(DeviceAttribute::MaxThreadsPerBlock)?,
         max_blocks: attribute(DeviceAttribute::MaxGridDimX)?,
+        shared_bytes_per_block: shared_bytes_per_block(device)?,
         total_memory: check(|| device.total_memory())? as u64,
         l2_bytes: u64::from(attribute(DeviceAttribute::L2CacheSize)?),
         clock_khz: attribute(DeviceAttribute::ClockRate)?,
@@ -238,4 +239,13 @@ fn describe(index: u32, device: CudaDevice) -> Result<DeviceInfo, Error> {
         memory_bus_bits: attribute(DeviceAttribute::GlobalMemoryBusWidth)?,
         driver_version: (driver.major().unsigned_abs(), driver.minor().unsigned_abs()),
     })
+}
+
+/// The maximum shared memory of a block, which a kernel must be [allowed](Function::allow_shared_bytes) to use.
+fn shared_bytes_per_block(device: CudaDevice) -> Result<u32, Error> {
+    let attribute = CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
+    let mut bytes = 0;
+    // SAFETY: `bytes` can store an integer.
+    driver::call(|| unsafe { sys::cuDeviceGetAttribute(&mut bytes, attribute, device.as_raw()) })?;
+    Ok(bytes.unsigned_abs())
 }

@@ -18,6 +18,8 @@ pub struct DeviceInfo {
     pub max_threads_per_block: u32,
     /// The maximum number of blocks in a grid's first dimension.
     pub max_blocks: u32,
+    /// The maximum shared memory of a block, in bytes.
+    pub shared_bytes_per_block: u32,
     /// Global memory, in bytes.
     pub total_memory: u64,
     /// The size of the level-2 cache, in bytes.

@@ -231,6 +231,8 @@ impl<'a> Arguments<'a> {
 pub(crate) struct Kernel {
     pub(crate) entry: &'static Entry,
     function: Function,
+    /// The dynamic shared memory of a block, if the row does not say it.
+    shared_bytes: Option<u32>,
     /// Keeps the function's module loaded.
     gpu: Arc<Gpu>,
 }
@@ -243,8 +245,17 @@ impl Kernel {
         Ok(Self {
             entry,
             function: gpu.function(entry)?,
+            shared_bytes: None,
             gpu: Arc::clone(gpu),
         })
+    }
+
+    /// The kernel with so many bytes of dynamic shared memory for a block: at most those of
+    /// [`DeviceInfo`](crate::DeviceInfo). The context must be current.
+    pub(crate) fn with_shared_bytes(mut self, bytes: u32) -> Result<Self, Error> {
+        self.function.allow_shared_bytes(bytes)?;
+        self.shared_bytes = Some(bytes);
+        Ok(self)
     }
 
     /// The maximum number of threads per block: the device's limit, or fewer if the kernel needs too many
@@ -347,7 +358,8 @@ impl Kernel {
                 *pointer = std::ptr::from_ref(word).cast();
             }
         }
-        let shared = self.entry.needs.shared_bytes(threads, self.entry.acc_bytes) as u32;
+        let of_row = || self.entry.needs.shared_bytes(threads, self.entry.acc_bytes) as u32;
+        let shared = self.shared_bytes.unwrap_or_else(of_row);
         // SAFETY: every parameter of the entry has a value of its kind and size (asserted above; the row
         // lists the parameters of this function). The rest is the caller's contract. The values outlive the
         // call, which copies them.

@@ -9,7 +9,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use cust::function::FunctionAttribute;
 use cust::module::{Module, ModuleJitOption};
-use cust::sys::{CUfunction, CUresult};
+use cust::sys::{self, CUfunction, CUfunction_attribute, CUresult};
 use kernels_gpu::entry::{Entry, Kernels, library};
 use lzma_rust2::LzmaReader;
 
@@ -199,6 +199,18 @@ impl Function {
     /// The driver's handle, valid as long as its [`Loaded`].
     pub(crate) fn handle(&self) -> CUfunction {
         self.handle
+    }
+
+    /// Allows launches with so many bytes of dynamic shared memory. The context must be current.
+    pub(crate) fn allow_shared_bytes(&self, bytes: u32) -> Result<(), Error> {
+        /// A launch needs no permission for as many bytes as these.
+        const ALLOWED: u32 = 48 << 10;
+        if bytes <= ALLOWED {
+            return Ok(());
+        }
+        let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        // SAFETY: the function's module is loaded (`handle`).
+        driver::call(|| unsafe { sys::cuFuncSetAttribute(self.handle, attribute, bytes as i32) })
     }
 }
 

@@ -5,7 +5,7 @@
 //!
 //! | kernel | does | a block takes |
 //! |---|---|---|
-//! | [`insert`](insert::insert) | puts every key into the table, and optionally combines its values in one pass | tiles of items |
+//! | [`insert`](insert::insert) | puts every key into the table, and optionally combines its values in one pass | tiles of items, each by a warp |
 //! | [`rehash`](list::rehash) | copies the keys to a larger table | slots |
 //! | [`list`](list::list) | numbers the groups and stores the key of each | slots |
 //! | [`number`](list::number) | stores the number of each item's group | items |
@@ -26,9 +26,9 @@
 //!
 //! # Growth
 //!
-//! When more than half of the slots are in use, blocks take no more tiles. A block that finds no slot for a key leaves its
-//! tile: none of the tile's values has been combined then, because a block first finds the slots of all keys of a tile.
-//! The host makes a larger table, copies keys and combined values, and continues with the tiles that are left.
+//! A warp that learns that more than half of the slots are in use stops. A warp that finds no slot for a key stops, too, and
+//! leaves its tile: none of the tile's values has been combined then, because a warp first finds the slots of all keys of a
+//! tile. The host makes a larger table, copies keys and combined values, and each warp continues with its next tile.
 
 pub mod insert;
 pub mod list;
@@ -39,7 +39,7 @@ use crate::element::Element;
 use crate::mem::{Global, Shared};
 use cuda_std::thread::{sync_threads, thread_idx_x};
 
-/// The threads of a block, for all kernels.
+/// The threads of a block, for all kernels but [`insert`](insert::insert).
 pub const THREADS: u32 = 256;
 
 /// No slot, no bin.
@@ -215,20 +215,16 @@ impl<K: GroupKey> Table<K> {
 pub struct State;
 
 impl State {
-    /// The number of the next tile.
-    pub const NEXT: usize = 0;
     /// The number of slots that have been claimed.
-    pub const CLAIMED: usize = 1;
+    pub const CLAIMED: usize = 0;
     /// Not 0 if the key [`EMPTY`](GroupKey::EMPTY) occurs.
-    pub const HAS_EMPTY: usize = 2;
-    /// The number of tiles that blocks have left.
-    pub const LEFT: usize = 3;
-    /// Not 0 if blocks take no more tiles.
-    pub const IS_FULL: usize = 4;
+    pub const HAS_EMPTY: usize = 1;
+    /// The number of warps that have left tiles.
+    pub const STOPPED: usize = 2;
     /// The number of groups that [`list`](list::list) has numbered.
-    pub const LISTED: usize = 5;
+    pub const LISTED: usize = 3;
     /// The number of words, all 0 at first.
-    pub const WORDS: usize = 6;
+    pub const WORDS: usize = 4;
 }
 
 /// The words in shared memory of a sum over the threads of a block.

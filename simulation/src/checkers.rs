@@ -126,6 +126,7 @@ impl Checkers {
         all.add::<[u16; 4], _>(|_| Parity, parity);
         all.add::<[u64; 4], _>(|_| Parity, parity);
         all.add::<u8, _>(|_| Histogram, histogram);
+        all.add::<u32, _>(|_| Histogram, histogram);
         all
     }
 
@@ -350,13 +351,10 @@ where
     equal(got.map(Into::into), right)
 }
 
-fn histogram(_: &Histogram, given: Given<'_, u8>, got: [u64; 16]) -> Verdict {
-    let count = |bin: usize| {
-        given
-            .items
-            .iter()
-            .filter(|byte| usize::from(**byte & 15) == bin)
-            .count()
-    };
-    equal(got, std::array::from_fn(|bin| count(bin) as u64))
+fn histogram<I: Copy + Into<u32>>(_: &Histogram, given: Given<'_, I>, got: [u64; 16]) -> Verdict {
+    let mut counts = [0; 16];
+    for item in given.items {
+        counts[(*item).into() as usize % 16] += 1;
+    }
+    equal(got, counts)
 }

@@ -12,10 +12,11 @@ use cuda_sim::{Buffer, Failure, Simulator};
 use kernels_gpu::element::Element;
 use kernels_gpu::entry::groups::{combine_of, of};
 use kernels_gpu::entry::{Entry, Segments};
-use kernels_gpu::groups::insert::{MOST_LEFT, items_of_tile};
+use kernels_gpu::groups::insert::{self, TILE};
 use kernels_gpu::groups::sort::tiles_of;
 use kernels_gpu::groups::{GroupKey, NONE, RADIX, State, THREADS};
 use kernels_gpu::op::Op;
+use kernels_gpu::warp::WARP_SIZE;
 
 use crate::launch::{Array, launch};
 use crate::runs::{Guarded, Wrong};
@@ -23,13 +24,13 @@ use crate::runs::{Guarded, Wrong};
 /// The key and the slot of each group, and the number of each slot.
 type Listed<K> = (Vec<K>, Vec<u32>, Vec<u32>);
 
-/// How often the table grew, and why blocks stopped.
+/// How often the table grew, and why.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Growth {
     /// The number of larger tables.
     pub tables: u32,
-    /// The number of tiles that blocks have left.
-    pub left: u32,
+    /// The number of warps that have left tiles.
+    pub stopped: u32,
 }
 
 /// The launches of a case.
@@ -39,6 +40,10 @@ pub struct Launches {
     pub simulator: Simulator,
     /// The blocks of each launch, where any number is right.
     pub blocks: u32,
+    /// The threads of a block that puts keys into the table.
+    pub threads: u32,
+    /// Its bins.
+    pub bins: usize,
     /// The slots of the first table.
     pub slots: usize,
     /// The slots among which a key is searched, if there are more.
@@ -63,7 +68,25 @@ impl Launches {
         op: O,
         arrays: &[Array],
     ) -> Result<(), Failure> {
-        let simulator = self.simulator.clone().grid(blocks).block(THREADS);
+        self.run_in(
+            self.simulator.clone().block(THREADS),
+            entry,
+            blocks,
+            op,
+            arrays,
+        )
+    }
+
+    /// Runs in a simulator that has the threads of a block.
+    fn run_in<O: Copy>(
+        &self,
+        simulator: Simulator,
+        entry: &Entry,
+        blocks: u32,
+        op: O,
+        arrays: &[Array],
+    ) -> Result<(), Failure> {
+        let simulator = simulator.grid(blocks);
         let mut replaced = self.entries.iter();
         let entry = replaced.find(|own| own.name == entry.name).unwrap_or(entry);
         // SAFETY: the callers pass arrays that exist, with the types and lengths that the kernel requires.
@@ -130,7 +153,8 @@ impl Launches {
         keys: &[K],
         values: Option<(&[T], T)>,
     ) -> Result<Inserted<K, T>, Wrong> {
-        let (n, tiles) = (keys.len(), keys.len().div_ceil(items_of_tile::<K>()));
+        let n = keys.len();
+        let warps = (self.blocks * self.threads / WARP_SIZE) as usize;
         let most = (2 * n).next_power_of_two();
         let key_memory = Buffer::from(keys);
         let value_memory = values.map(|(values, _)| Buffer::from(values));
@@ -140,7 +164,11 @@ impl Launches {
             |slots: usize| values.map_or(vec![], |(_, initial)| vec![initial; slots + 1]);
         let mut cells = cells_of(slots);
         let mut state = vec![0; State::WORDS];
-        let (mut again, mut first): (Vec<u32>, usize) = (vec![], 0);
+        let mut rounds = vec![0u32; warps];
+        let value_bytes = values.map_or(0, |_| size_of::<T>());
+        let shared = insert::shared_bytes(self.bins, size_of::<K>(), value_bytes);
+        let simulator = self.simulator.clone().block(self.threads);
+        let simulator = simulator.dynamic_shared_memory(shared);
         let mut growth = Growth::default();
         loop {
             let most_probes = match slots >= most {
@@ -150,42 +178,34 @@ impl Launches {
             let word_memory = Buffer::from(&words[..]);
             let cell_memory = Buffer::from(&cells[..]);
             let state_memory = Buffer::from(&state[..]);
-            let again_memory = Buffer::from(&again[..]);
-            let most_left = MOST_LEFT * self.blocks as usize;
-            let left = Guarded::new(most_left, size_of::<u32>());
+            let round_memory = Buffer::from(&rounds[..]);
             let mut arrays = vec![
                 Array::new("keys", key_memory.as_ptr(), n),
                 Array::new("words", word_memory.as_ptr(), slots),
                 Array::new("state", state_memory.as_ptr(), State::WORDS),
-                Array::new("again", again_memory.as_ptr(), again.len()),
-                Array::new("left", left.start::<u32>(), most_left),
-                Array::number("first", first as u64),
+                Array::new("rounds", round_memory.as_ptr(), warps),
                 Array::number("limit", slots as u64 / 2),
                 Array::number("most_probes", most_probes.into()),
+                Array::number("bins", self.bins as u64),
             ];
             if let Some(values) = &value_memory {
                 arrays.push(Array::new("values", values.as_ptr(), n));
                 arrays.push(Array::new("cells", cell_memory.as_ptr(), slots + 1));
             }
-            self.run(row, self.blocks, op, &arrays)
+            self.run_in(simulator.clone(), row, self.blocks, op, &arrays)
                 .map_err(Wrong::Findings)?;
             (words, cells) = (word_memory.to_vec(), cell_memory.to_vec());
-            state = state_memory.to_vec();
-            // A block has begun a tile, and taken another one, when it learns that the table is full.
-            let most_claimed = slots / 2 + 2 * self.blocks as usize * items_of_tile::<K>();
+            (state, rounds) = (state_memory.to_vec(), round_memory.to_vec());
+            // Each warp finishes the tile with which it learns that there are too many, and a quarter may be untold.
+            let most_claimed = slots / 2 + slots / 8 + warps * (TILE + WARP_SIZE as usize);
             if state[State::CLAIMED] as usize > most_claimed {
                 let claimed = state[State::CLAIMED];
                 return Err(Wrong::Results(format!(
-                    "blocks did not stop: {claimed} of {slots} slots are claimed"
+                    "warps did not stop: {claimed} of {slots} slots are claimed"
                 )));
             }
-            let taken = state[State::NEXT] as usize;
-            let mut rest = left.read::<u32>(state[State::LEFT] as usize)?;
-            growth.left += state[State::LEFT];
-            rest.extend(&again[taken.min(again.len())..]);
-            first = (first + taken.saturating_sub(again.len())).min(tiles);
-            again = rest;
-            if again.is_empty() && first == tiles {
+            growth.stopped += state[State::STOPPED];
+            if state[State::STOPPED] == 0 {
                 return Ok(Inserted {
                     words,
                     cells,
@@ -214,9 +234,7 @@ impl Launches {
                 cells = self.scattered(&cells, &moved.read(slots + 1)?, larger + 1, initial)?;
             }
             slots = larger;
-            for word in [State::NEXT, State::LEFT, State::IS_FULL] {
-                state[word] = 0;
-            }
+            state[State::STOPPED] = 0;
         }
     }
 
@@ -369,6 +387,10 @@ fn words_of<T>(kernel: &str) -> (&'static Entry, usize) {
 
 impl fmt::Display for Growth {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} larger tables, {} tiles left", self.tables, self.left)
+        write!(
+            f,
+            "{} larger tables, {} warps stopped",
+            self.tables, self.stopped
+        )
     }
 }

@@ -6,7 +6,7 @@
 //! | [`Spread`] | a structure of 12 bytes | a value of 12 bytes |
 //! | [`Volume`] | three arrays of different sizes | three arrays |
 //! | [`Parity`] | arrays of 3, 5, 6, 8 and 32 bytes | partial words; vectors at some starts only; two loads |
-//! | [`Histogram`] | bytes | an accumulator of 128 bytes |
+//! | [`Histogram`] | bytes, words | an accumulator of 128 bytes, also in any order |
 
 use kernels_gpu::prelude::*;
 
@@ -184,17 +184,18 @@ where
 #[derive(Clone, Copy, Debug, Value)]
 pub struct Histogram;
 
-impl Op<u8> for Histogram {
+impl<I: kernels_gpu::items::Items + Into<u32>> Op<I> for Histogram {
     type Acc = [u64; 16];
     type Output = [u64; 16];
+    const ANY_ORDER: bool = true;
 
     fn identity(&self) -> [u64; 16] {
         [0; 16]
     }
 
-    fn lift(&self, byte: u8, _: u64) -> [u64; 16] {
+    fn lift(&self, item: I, _: u64) -> [u64; 16] {
         let mut bins = [0; 16];
-        bins[usize::from(byte % 16)] = 1;
+        bins[item.into() as usize % 16] = 1;
         bins
     }
 
@@ -215,14 +216,14 @@ kernels! {
         Spread: Point;
         Volume: (f32, f64, i8);
         Parity: [u8; 3], [u8; 5], [u16; 3], [u16; 4], [u64; 4];
-        Histogram: u8;
+        Histogram: u8, u32;
     }
     segments {
         Horner: u32, (u32, u8);
         Spread: Point;
         Volume: (f32, f64, i8);
         Parity: [u16; 3];
-        Histogram: u8;
+        Histogram: u8, u32;
     }
     runs {
         PartialEq: Point, Long;

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use kernels_gpu::element::Element;
 use kernels_gpu::entry::Segments;
-use kernels_gpu::groups::insert::items_of_tile;
+use kernels_gpu::groups::insert::FREQUENT;
 use kernels_gpu::groups::sort::pairs_of_tile;
 use kernels_gpu::groups::{GroupKey, NONE, RADIX};
 use kernels_gpu::op::{Max, Min, Op, Sum};
@@ -47,7 +47,12 @@ fn trials(seed: u64) -> Vec<Trial> {
         Trial::test("a table that grows several times", move || growth(seed)),
         Trial::test("a table that becomes full", move || full(seed)),
         Trial::test("keys with one hash", move || one_hash(seed)),
-        Trial::test("a block that does without bins", move || without_bins(seed)),
+        Trial::test("a key that is frequent in the sample", move || {
+            frequent(seed)
+        }),
+        Trial::test("a frequent key without a slot", move || {
+            frequent_in_full(seed)
+        }),
         Trial::test("sort of u32", move || sort::<u32>(seed)),
         Trial::test("sort of u64", move || sort::<u64>(seed)),
         Trial::test("more tiles than a thread scans at once", move || {
@@ -64,11 +69,15 @@ fn launches(random: &mut StdRng, seed: u64) -> impl Iterator<Item = (String, Lau
     let slots = 1 << random.random_range(1..14);
     let most_probes = [1, 3, 16, 256][random.random_range(0..4)];
     let blocks = random.random_range(1..5);
+    let threads = [32, 96, 256][random.random_range(0..3)];
+    let bins = [2, 50, 1024, 1500][random.random_range(0..4)];
     let simulators = simulators(seed).into_iter().zip(1..);
     simulators.map(move |((schedule, simulator), resident)| {
         let launches = Launches {
             simulator: simulator.resident_blocks(resident),
             blocks,
+            threads,
+            bins,
             slots,
             most_probes,
             entries: vec![],
@@ -107,30 +116,51 @@ fn combine<K: Drawn, T: Value, O: Segments<T> + Op<T, Acc = T>>(
     })
 }
 
-/// Eight tiles for a block, in which hardly a key occurs twice before the last ones.
-fn without_bins(seed: u64) -> Result<(), Failed> {
+/// Every third item has one of two keys, and the others hardly ever occur twice.
+fn frequent(seed: u64) -> Result<(), Failed> {
     let random = &mut StdRng::seed_from_u64(seed);
-    let n = 8 * items_of_tile::<u32>() as u32;
-    let key = |i: u32| match i < n / 4 * 3 {
-        true => i.wrapping_mul(0x9E37_79B1),
-        false => i % 50,
-    };
-    let keys: Vec<u32> = (0..n).map(key).collect();
+    let keys: Vec<u32> = (0..10_000u32)
+        .map(|i| match i % 3 {
+            0 => 7 + i / 3 % 2,
+            _ => i.wrapping_mul(0x9E37_79B1),
+        })
+        .collect();
+    check_frequent(random, seed, &keys, 1 << 16)
+}
+
+/// Frequent keys that need more probes than there may be, so that they own no bin before the table grows.
+fn frequent_in_full(seed: u64) -> Result<(), Failed> {
+    let random = &mut StdRng::seed_from_u64(seed);
+    let is_first = |key: &u32| key.hash() >> (64 - 7) == 0;
+    let one_hash: Vec<u32> = (0..).filter(is_first).take(40).collect();
+    let keys: Vec<u32> = (0..6000).map(|i| one_hash[i % 40]).collect();
+    check_frequent(random, seed, &keys, 64)
+}
+
+fn check_frequent(
+    random: &mut StdRng,
+    seed: u64,
+    keys: &[u32],
+    slots: usize,
+) -> Result<(), Failed> {
     let values: Vec<f32> = keys.iter().map(|_| f32::drawn(random)).collect();
     for (schedule, launches) in launches(random, seed) {
         let launches = Launches {
-            blocks: 1,
-            slots: 1 << 16,
+            threads: FREQUENT,
+            bins: 1024,
+            slots,
+            most_probes: 8,
             ..launches
         };
         launches
-            .check_values(Sum, &keys, &values)
+            .check_values(Sum, keys, &values)
             .map_err(|wrong| format!("{wrong} ({schedule})"))?;
     }
+    count_case();
     Ok(())
 }
 
-/// From two slots on, with tiles that blocks must leave.
+/// From two slots on, with tiles that warps must leave.
 fn growth(seed: u64) -> Result<(), Failed> {
     let random = &mut StdRng::seed_from_u64(seed);
     let keys: Vec<u64> = (0..8000).map(|i| i % 3000).collect();
@@ -144,7 +174,7 @@ fn growth(seed: u64) -> Result<(), Failed> {
         let growth = launches
             .check_values(Sum, &keys, &values)
             .map_err(|wrong| wrong.to_string())?;
-        if growth.tables < 5 || growth.left == 0 {
+        if growth.tables < 5 || growth.stopped == 0 {
             return Err(format!("the table did not grow: {growth}").into());
         }
     }
@@ -152,12 +182,14 @@ fn growth(seed: u64) -> Result<(), Failed> {
     Ok(())
 }
 
-/// One block alone, and a table in which there is a slot for every key: the block must stop before the table is full.
+/// One block alone, and a table in which there is a slot for every key: the warps must stop before the table is full.
 fn full(seed: u64) -> Result<(), Failed> {
     let (schedule, simulator) = &simulators(seed)[0];
     let launches = Launches {
         simulator: simulator.clone(),
         blocks: 1,
+        threads: 64,
+        bins: 100,
         slots: 1 << 13,
         most_probes: 1 << 13,
         entries: vec![],

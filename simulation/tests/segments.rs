@@ -107,6 +107,7 @@ fn trials(seed: u64) -> Vec<Trial> {
         Volume => (f32, f64, i8);
         Parity => [u16; 3];
         Histogram => u8;
+        Histogram => u32;
     }
     macro_rules! batches {
         ($($op:expr => $items:ty;)*) => { $(

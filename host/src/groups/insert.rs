@@ -1,15 +1,14 @@
 //! Puts keys into a table that grows, and combines their values on the way.
 
-use kernels_gpu::groups::insert::{BLOCKS, MOST_LEFT, items_of_tile};
+use kernels_gpu::groups::insert::{TILE, shared_bytes, threads_of};
 use kernels_gpu::groups::{MOST_SLOTS, State};
+use kernels_gpu::warp::WARP_SIZE;
 
-use super::launch::{
-    Combined, INDEX, Keys, Room, Storage, Table, empty_table, fill, launch, row, strided,
-};
+use super::launch::{Combined, INDEX, Keys, Room, Storage, Table, empty_table, fill, row, strided};
 use crate::backend::Queue;
 use crate::error::{Error, GroupsError};
-use crate::launch::{Argument, Kernel};
-use crate::memory::DeviceMemory;
+use crate::gpu::Gpu;
+use crate::launch::{Argument, Grid, Kernel};
 
 /// The slots among which a key is searched before the table grows.
 const PROBES: usize = 256;
@@ -17,14 +16,23 @@ const PROBES: usize = 256;
 /// A larger table has this many times as many slots.
 const GROWTH: usize = 4;
 
-/// The tiles that are left.
-struct Rest {
-    /// The number of all tiles.
-    tiles: usize,
-    /// Those that blocks have left.
-    again: Vec<u32>,
-    /// The first one that has never been taken.
-    first: usize,
+/// The most shared memory of a block: what remains of a multiprocessor's is its L1 cache, which the table needs, too.
+const MOST_SHARED: u32 = 192 << 10;
+
+/// The number of bins of a block, and the bytes of its shared memory, for keys and values of these sizes.
+fn bins_of(gpu: &Gpu, key_bytes: usize, value_bytes: usize) -> (usize, u32) {
+    let most = gpu.info.shared_bytes_per_block.min(MOST_SHARED) as usize;
+    let frequent = shared_bytes(0, key_bytes, value_bytes);
+    let bins = most.saturating_sub(frequent) / (key_bytes + value_bytes);
+    // Even, and not 0.
+    let bins = (bins - bins % 2).max(2);
+    let bytes = shared_bytes(bins, key_bytes, value_bytes);
+    (bins, bytes as u32)
+}
+
+/// The number of warps of a grid.
+fn warps_of(grid: Grid) -> usize {
+    (grid.blocks * (grid.threads / WARP_SIZE)) as usize
 }
 
 impl Storage {
@@ -42,14 +50,13 @@ impl Storage {
         let most = (2 * n).next_power_of_two().min(MOST_SLOTS);
         let mut slots = slots.min(most);
         self.empty(queue, slots, key_bytes, combined)?;
-        let mut rest = Rest {
-            tiles: match key_bytes {
-                4 => n.div_ceil(items_of_tile::<u32>()),
-                _ => n.div_ceil(items_of_tile::<u64>()),
-            },
-            again: vec![],
-            first: 0,
-        };
+        let threads = threads_of(key_bytes);
+        let blocks = n.div_ceil(TILE * (threads / WARP_SIZE) as usize);
+        let blocks = blocks.min(queue.gpu().info.multiprocessors as usize) as u32;
+        let grid = Grid { blocks, threads };
+        let warps = warps_of(grid);
+        self.rounds.reserve(queue, warps, INDEX)?;
+        fill(queue, self.rounds.output(warps, INDEX), warps, INDEX, 0)?;
         loop {
             let is_last = slots == most;
             // The last table need not be as empty as the others.
@@ -63,9 +70,10 @@ impl Storage {
             } else {
                 PROBES.min(slots)
             };
-            let numbers = [rest.first, limit, probes].map(|number| number as u64);
-            let state = self.launch_insert(queue, keys, combined, slots, &mut rest, numbers)?;
-            if rest.again.is_empty() && rest.first == rest.tiles {
+            let limits = [limit, probes];
+            self.launch_insert(queue, keys, combined, slots, grid, limits)?;
+            let state = self.state.all().download(queue)?;
+            if state[State::STOPPED] == 0 {
                 let groups =
                     state[State::CLAIMED] as usize + usize::from(state[State::HAS_EMPTY] != 0);
                 return Ok(Table { slots, groups });
@@ -100,22 +108,19 @@ impl Storage {
         self.state.enqueue_fill(queue, 0)
     }
 
-    /// Launches the kernel for the tiles that are left, and returns the state. `numbers` are its last parameters.
+    /// Launches the kernel for the tiles that are left. `limits` are its limit and its most probes.
     fn launch_insert(
         &mut self,
         queue: &Queue,
         keys: Keys<'_>,
         combined: Option<Combined<'_>>,
         slots: usize,
-        rest: &mut Rest,
-        numbers: [u64; 3],
-    ) -> Result<Vec<u32>, Error> {
+        grid: Grid,
+        limits: [usize; 2],
+    ) -> Result<(), Error> {
         let (gpu, key_bytes) = (queue.gpu(), keys.bytes);
-        let blocks = rest.tiles.min((gpu.info.multiprocessors * BLOCKS) as usize);
-        if self.left.len() < MOST_LEFT * blocks {
-            self.left = DeviceMemory::filled(queue, MOST_LEFT * blocks, 0)?;
-        }
-        let again = DeviceMemory::upload(queue, &rest.again)?;
+        let value_bytes = combined.map_or(0, |combined| combined.bytes);
+        let (bins, shared) = bins_of(gpu, key_bytes, value_bytes);
         let mut arguments = vec![keys.argument];
         if let Some(Combined { values, op, .. }) = combined {
             arguments.extend([values, op]);
@@ -126,32 +131,19 @@ impl Storage {
         }
         arguments.extend([
             Argument::output(&mut self.state),
-            Argument::input(again.all()),
-            Argument::output(&mut self.left),
+            self.rounds.output(warps_of(grid), INDEX),
         ]);
-        arguments.extend(numbers.map(Argument::number));
+        arguments.extend([limits[0], limits[1], bins].map(|n| Argument::number(n as u64)));
         let row = combined.map_or_else(|| row("group_insert", key_bytes), |combined| combined.row);
-        let kernel = Kernel::find(gpu, row)?;
+        let kernel = Kernel::find(gpu, row)?.with_shared_bytes(shared)?;
         // SAFETY:
         // - The row is for keys of this size; a combining one is that of these values and this operator (`combine_of`). The
         //   keys and values are borrowed from live memory of this device, and have the same length (checked by the callers
         //   of `insert`).
-        // - The table, the cells, the state and the tiles belong to this stream, whose launches do not overlap, and have the
-        //   required lengths and contents (`insert`).
-        // - Any number of blocks is right, and each has its elements of `left`.
-        unsafe { launch(queue, &kernel, blocks, &arguments) }?;
-        let state = self.state.all().download(queue)?;
-        let mut left = match state[State::LEFT] as usize {
-            0 => vec![],
-            left => self.left.span(0, left).download(queue)?,
-        };
-        let taken = state[State::NEXT] as usize;
-        // Tiles that were taken from neither list.
-        left.extend(&rest.again[taken.min(rest.again.len())..]);
-        let behind = taken.saturating_sub(rest.again.len());
-        rest.first = (rest.first + behind).min(rest.tiles);
-        rest.again = left;
-        Ok(state)
+        // - The table, the cells, the state and the rounds belong to this stream, whose launches do not overlap, and have the
+        //   required lengths and contents (`insert`). All launches of a call have the same grid.
+        // - The block has the bytes of the bins, whose number is even and not 0 (`bins_of`).
+        unsafe { kernel.launch(queue, grid, &arguments) }
     }
 
     /// Copies the keys of a table of `slots` slots, and their cells, to one of `larger` slots, and returns these.

@@ -48,7 +48,8 @@ pub(crate) struct Storage {
     pub(super) words: Room,
     pub(super) cells: Room,
     pub(super) state: DeviceMemory<u32>,
-    pub(super) left: DeviceMemory<u32>,
+    /// The tiles that each warp has combined.
+    pub(super) rounds: Room,
     /// The slot of each group, and the number of each slot's group.
     pub(super) slots: Room,
     pub(super) numbers: Room,
@@ -95,7 +96,7 @@ impl Storage {
             words: room()?,
             cells: room()?,
             state: DeviceMemory::filled(queue, State::WORDS, 0)?,
-            left: DeviceMemory::filled(queue, 0, 0)?,
+            rounds: room()?,
             slots: room()?,
             numbers: room()?,
             keys: [room()?, room()?],

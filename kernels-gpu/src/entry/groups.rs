@@ -6,7 +6,7 @@
 //! ```text
 //! keys: *const K, keys_len: u64, values: *const T, values_len: u64, op: O
 //! words: *mut K, words_len: u64, cells: *mut T, cells_len: u64, state: *mut u32, state_len: u64
-//! again: *const u32, again_len: u64, left: *mut u32, left_len: u64, first: u64, limit: u64, most_probes: u64
+//! rounds: *mut u32, rounds_len: u64, limit: u64, most_probes: u64, bins: u64
 //! ```
 
 #[cfg(all(
@@ -15,13 +15,14 @@
 ))]
 use crate::groups::{RADIX, SUM_WORDS, Table, insert, list, moving, sort};
 
-/// Makes entry points and their rows. A parameter is `[in]` an array that is read, `[out]` one that is written with the
-/// name of its length, or `[number]`.
+/// Makes entry points and their rows. Behind the kernel's name are the blocks of a multiprocessor, and the most threads of a
+/// block if these are not [`THREADS`](crate::groups::THREADS). A parameter is `[in]` an array that is read, `[out]` one that
+/// is written with the name of its length, or `[number]`.
 #[cfg(feature = "library")]
 macro_rules! entries {
     ($rows:ident by [$key:expr; $size:expr] in $module:ident: $(
         $(#[doc = $doc:literal])*
-        $name:ident = $kernel:ident [$blocks:expr]
+        $name:ident = $kernel:ident [$blocks:expr $(, $threads:expr)?]
         ($(
             $([in] $input:ident: $input_type:ty)?
             $([out] $output:ident / $len:ident: $output_type:ty)?
@@ -57,7 +58,7 @@ macro_rules! entries {
                 }
             }
 
-            $crate::note!($name in $module, $crate::groups::THREADS, $blocks);
+            $crate::note!($name in $module, *[$crate::groups::THREADS $(, $threads)?].last().unwrap(), $blocks);
         )*
 
         #[cfg(not(target_arch = "nvptx64"))]
@@ -96,26 +97,13 @@ macro_rules! entries {
 macro_rules! by_key {
     ($rows:ident $key:ident $module:ident) => { pastey::paste! { entries! { $rows by [stringify!($key); size_of::<$key>()] in $module:
         #[doc = "[`insert`](crate::groups::insert::insert) without values."]
-        [<group_insert_by_ $key>] = group_insert [insert::BLOCKS] (
-            [in] keys: $key, [out] words/words_len: $key, [out] state/state_len: u32, [in] again: u32,
-            [out] left/left_len: u32, [number] first, [number] limit, [number] most_probes
+        [<group_insert_by_ $key>] = group_insert [1, insert::threads_of(size_of::<$key>())] (
+            [in] keys: $key, [out] words/words_len: $key, [out] state/state_len: u32, [out] rounds/rounds_len: u32,
+            [number] limit, [number] most_probes, [number] bins
         ) {
-            use $crate::mem::Shared;
-            insert::insert::<$key, _, { insert::rows_of::<$key>() }>(
-                keys,
-                Table { words },
-                insert::Work {
-                    state,
-                    again,
-                    left,
-                    first: first as u32,
-                    limit: limit as u32,
-                    most_probes: most_probes as u32,
-                },
-                insert::Only,
-                Shared::new($crate::shared_array![$key; insert::BINS]),
-                Shared::new($crate::shared_array![u32; insert::WORDS]),
-            )
+            let limits = [limit, most_probes].map(|number| number as u32);
+            let bins = insert::Bins::new(bins as u32, 0);
+            insert::insert(keys, Table { words }, insert::Work::new(state, rounds, limits), insert::Only, bins)
         }
         #[doc = "[`rehash`](crate::groups::list::rehash)."]
         [<group_rehash_by_ $key>] = group_rehash [4] (
@@ -275,38 +263,31 @@ macro_rules! family_groups {
                     cells_len: usize,
                     state: *mut u32,
                     state_len: usize,
-                    again: &[u32],
-                    left: *mut u32,
-                    left_len: usize,
-                    first: u64,
+                    rounds: *mut u32,
+                    rounds_len: usize,
                     limit: u64,
                     most_probes: u64,
+                    bins: u64,
                 ) {
                     use $crate::entry::groups_parts::*;
                     // SAFETY: the caller of the entry point guarantees its arguments and the contract of the generic
-                    // body.
+                    // body. The values of the bins are at the start of the dynamic memory.
                     unsafe {
-                        insert::insert::<$key, _, { insert::rows_of::<$key>() }>(
-                            Global::from_slice(keys),
+                        insert::insert(
+                            Global::<$key>::from_slice(keys),
                             Table { words: Global::new(words, words_len) },
-                            insert::Work {
-                                state: Global::new(state, state_len),
-                                again: Global::from_slice(again),
-                                left: Global::new(left, left_len),
-                                first: first as u32,
-                                limit: limit as u32,
-                                most_probes: most_probes as u32,
-                            },
+                            insert::Work::new(
+                                Global::new(state, state_len),
+                                Global::new(rounds, rounds_len),
+                                [limit, most_probes].map(|number| number as u32),
+                            ),
                             insert::Combine {
                                 op,
                                 values: Global::from_slice(values),
                                 cells: Global::new(cells, cells_len),
-                                bins: Shared::new(
-                                    shared_array![$element; insert::values_of_bins::<$element>()],
-                                ),
+                                bins: Shared::<$element>::dynamic(),
                             },
-                            Shared::new(shared_array![$key; insert::BINS]),
-                            Shared::new(shared_array![u32; insert::WORDS]),
+                            insert::Bins::new(bins as u32, size_of::<$element>()),
                         )
                     }
                 }
@@ -314,8 +295,8 @@ macro_rules! family_groups {
 
             $crate::note!(
                 [<group_combine_ $suffix>] in $module,
-                $crate::groups::THREADS,
-                $crate::groups::insert::blocks_of::<$key, $element>()
+                $crate::groups::insert::threads_of(size_of::<$key>()),
+                1
             );
 
             #[cfg(not(target_arch = "nvptx64"))]
@@ -338,11 +319,10 @@ macro_rules! family_groups {
                         Parameter::Output("words", size_of::<$key>()),
                         Parameter::Output("cells", size_of::<$element>()),
                         Parameter::Output("state", size_of::<u32>()),
-                        Parameter::Input("again", size_of::<u32>()),
-                        Parameter::Output("left", size_of::<u32>()),
-                        Parameter::Number("first"),
+                        Parameter::Output("rounds", size_of::<u32>()),
                         Parameter::Number("limit"),
                         Parameter::Number("most_probes"),
+                        Parameter::Number("bins"),
                     ],
                     function: $crate::function!(|values| [<group_combine_ $suffix>](
                         values.slice::<$key>(),
@@ -354,7 +334,6 @@ macro_rules! family_groups {
                         values.take(),
                         values.take(),
                         values.take(),
-                        values.slice::<u32>(),
                         values.take(),
                         values.take(),
                         values.take(),

@@ -158,6 +158,7 @@ pub const SOURCES: &[Source] = &[
     runs::PART,
     groups::SOURCE,
     groups::insert::SOURCE,
+    groups::insert::bins::SOURCE,
     groups::insert::sink::SOURCE,
     groups::AROUND,
     groups::sort::SOURCE,

@@ -2,7 +2,7 @@
 
 use kernels_gpu::element::Element;
 use kernels_gpu::groups::GroupKey;
-use kernels_gpu::groups::insert::items_of_tile;
+use kernels_gpu::groups::insert::TILE;
 use rand::RngExt;
 use rand::rngs::StdRng;
 
@@ -37,11 +37,10 @@ pub const KINDS: u64 = 7;
 
 /// The keys of a case.
 pub fn keys<K: Drawn>(random: &mut StdRng, kind: u64) -> Vec<K> {
-    let tile = items_of_tile::<K>();
     let n = match random.random_range(0..4) {
         0 => random.random_range(1..70),
-        1 => tile - 2 + random.random_range(0..5),
-        _ => random.random_range(1..3 * tile),
+        1 => TILE - 2 + random.random_range(0..5),
+        _ => random.random_range(1..50 * TILE),
     };
     let groups = 2f64.powf(random.random_range(1.0..12.0)) as u64;
     let one = [K::any(random), K::EMPTY, K::numbered(0)][random.random_range(0..3)];

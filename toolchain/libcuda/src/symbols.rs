@@ -198,6 +198,7 @@ forward! {
     fn cuStreamIsCapturing(h_stream: CUstream, capture_status: *mut CUstreamCaptureStatus);
     // Functions, launches, occupancy.
     fn cuFuncGetAttribute(pi: *mut c_int, attrib: CUfunction_attribute, hfunc: CUfunction);
+    fn cuFuncSetAttribute(hfunc: CUfunction, attrib: CUfunction_attribute, value: c_int);
     fn cuFuncSetCacheConfig(hfunc: CUfunction, config: CUfunc_cache);
     fn cuFuncSetSharedMemConfig(hfunc: CUfunction, config: CUsharedconfig);
     fn cuLaunchKernel(

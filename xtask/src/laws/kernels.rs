@@ -47,6 +47,8 @@ pub enum Stores {
     Cells,
     /// Atomics on cells of 64 bits, without their results, and a zero in each cell of the next launch.
     CellsAndZeros,
+    /// Atomics on words and cells, and the number of tiles of each warp, by one store of 32 bits.
+    CellsAndRounds,
     /// One element for each that is read, without atomics.
     Copy,
     /// Results, partials, and words for the next kernel, which may be counted by atomics.
@@ -272,7 +274,7 @@ pub const KERNELS: &[Kernel] = &[
     kernel(
         &["group_insert", "group_combine"],
         Loads::Left,
-        Stores::Results,
+        Stores::CellsAndRounds,
         Block::Atomics,
         Warp::Others,
     ),

@@ -313,6 +313,9 @@ fn result(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) 
                 );
             }
         }
+        Stores::CellsAndRounds => {
+            broken.unless_equal("bits stored besides atomics", &stored, &32);
+        }
         Stores::CellsAndZeros => exact::result(broken, claim, counts),
         Stores::Results => broken.unless(
             stored >= claim.acc_bits as usize,

@@ -1,16 +1,17 @@
 //! What becomes of the values whose keys are put into the table: nothing, or they are combined.
 
-use super::copies_of;
 use crate::element::Element;
 use crate::mem::{Global, Shared};
 use crate::op::AtomicOp;
 use crate::warp::reduce_down;
-use cuda_std::thread::thread_idx_x;
 
 /// What becomes of the values.
 pub trait Sink: Copy {
     /// A value.
     type Value: Copy;
+
+    /// The bytes of a value; 0 if there are none.
+    const BYTES: usize;
 
     /// A value that changes nothing.
     fn identity(self) -> Self::Value;
@@ -25,17 +26,17 @@ pub trait Sink: Copy {
     /// All lanes of the warp arrive here.
     unsafe fn of_warp(self, value: Self::Value) -> Self::Value;
 
-    /// Makes a bin empty.
-    fn clear(self, bin: u32);
+    /// Makes a place in the bins empty.
+    fn clear(self, place: u32);
 
-    /// Combines a value into a bin.
-    fn into_bin(self, bin: u32, value: Self::Value);
+    /// Combines a value into a place in the bins.
+    fn into_bin(self, place: u32, value: Self::Value);
 
     /// Combines a value into the cell of a slot.
     fn into_cell(self, slot: usize, value: Self::Value);
 
-    /// Combines a bin into the cell of a slot.
-    fn flush(self, bin: u32, slot: usize);
+    /// Combines the values of so many places into the cell of a slot.
+    fn flush(self, first: u32, copies: u32, slot: usize);
 }
 
 /// No values: only the keys are put into the table.
@@ -44,6 +45,8 @@ pub struct Only;
 
 impl Sink for Only {
     type Value = ();
+
+    const BYTES: usize = 0;
 
     #[inline(always)]
     fn identity(self) {}
@@ -64,7 +67,7 @@ impl Sink for Only {
     fn into_cell(self, _: usize, (): ()) {}
 
     #[inline(always)]
-    fn flush(self, _: u32, _: usize) {}
+    fn flush(self, _: u32, _: u32, _: usize) {}
 }
 
 /// Combines the values of each key into the cell of its slot.
@@ -76,16 +79,14 @@ pub struct Combine<T, O> {
     pub values: Global<T>,
     /// A cell for each slot, and one more; at first they hold the operator's initial value.
     pub cells: Global<T>,
-    /// The block's bins, [`values_of_bins`](super::values_of_bins) elements.
+    /// The values of the block's [bins](super::Bins).
     pub bins: Shared<T>,
-}
-
-impl<T: Element, O: AtomicOp<T, Acc = T>> Combine<T, O> {
-    const COPIES: u32 = copies_of::<T>() as u32;
 }
 
 impl<T: Element, O: AtomicOp<T, Acc = T>> Sink for Combine<T, O> {
     type Value = T;
+
+    const BYTES: usize = size_of::<T>();
 
     #[inline(always)]
     fn identity(self) -> T {
@@ -107,20 +108,14 @@ impl<T: Element, O: AtomicOp<T, Acc = T>> Sink for Combine<T, O> {
 
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn clear(self, bin: u32) {
-        let mut copy = 0;
-        while copy < Self::COPIES {
-            self.bins.set(bin * Self::COPIES + copy, self.op.identity());
-            copy += 1;
-        }
+    fn clear(self, place: u32) {
+        self.bins.set(place, self.op.identity());
     }
 
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn into_bin(self, bin: u32, value: T) {
-        let copy = thread_idx_x() % Self::COPIES;
-        self.bins
-            .combine_atomic::<T, O>(self.op, bin * Self::COPIES + copy, value);
+    fn into_bin(self, place: u32, value: T) {
+        self.bins.combine_atomic::<T, O>(self.op, place, value);
     }
 
     #[inline(always)]
@@ -131,11 +126,10 @@ impl<T: Element, O: AtomicOp<T, Acc = T>> Sink for Combine<T, O> {
 
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn flush(self, bin: u32, slot: usize) {
-        let first = bin * Self::COPIES;
+    fn flush(self, first: u32, copies: u32, slot: usize) {
         let mut value = self.bins.get(first);
         let mut copy = 1;
-        while copy < Self::COPIES {
+        while copy < copies {
             value = self.op.combine(value, self.bins.get(first + copy));
             copy += 1;
         }

@@ -4,17 +4,13 @@
 const INSERT: [&str; 3] = [
     "let keys = Global::<K>::from_slice(values.slice());",
     "let table = Table::<K> { words };
-    let work = insert::Work {
-        state: Global::new(values.take(), values.take()),
-        again: Global::from_slice(values.slice()),
-        left: Global::new(values.take(), values.take()),
-        first: values.take::<u64>() as u32,
-        limit: values.take::<u64>() as u32,
-        most_probes: values.take::<u64>() as u32,
-    };",
-    "let owners = Shared::new(shared_array![K; insert::BINS]);
-    let words = Shared::new(shared_array![u32; insert::WORDS]);
-    insert::insert::<K, _, { insert::rows_of::<K>() }>(keys, table, work, sink, owners, words);",
+    let work = insert::Work::new(
+        Global::new(values.take(), values.take()),
+        Global::new(values.take(), values.take()),
+        [values.take::<u64>() as u32, values.take::<u64>() as u32],
+    );
+    let bins = values.take::<u64>() as u32;",
+    "insert::insert(keys, table, work, sink, insert::Bins::new(bins, value_bytes));",
 ];
 
 /// Reads a digit of the sort.
@@ -49,7 +45,7 @@ pub fn body(name: &str) -> String {
             "{keys}
             let words = Global::new(values.take(), values.take());
             {work}
-            let sink = insert::Only;
+            let (sink, value_bytes) = (insert::Only, 0);
             {call}"
         ),
         "group_rehash" => "list::rehash::<K>(
@@ -139,12 +135,12 @@ pub fn body(name: &str) -> String {
                 let words = Global::new(values.take(), values.take());
                 let cells = Global::new(values.take(), values.take());
                 {work}
-                const OF_BINS: usize = insert::values_of_bins::<{element}>();
+                let value_bytes = size_of::<{element}>();
                 let sink = insert::Combine {{
                     op,
                     values: combined,
                     cells,
-                    bins: Shared::new(shared_array![{element}; OF_BINS]),
+                    bins: Shared::dynamic(),
                 }};
                 {call}"
             )

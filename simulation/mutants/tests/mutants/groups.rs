@@ -33,6 +33,8 @@ pub fn search(entries: &[Entry], mode: Mode) -> Attempt {
                     slots: 1 << random.random_range(1..14),
                     most_probes: [1, 3, 16, 256][random.random_range(0..4)],
                     blocks: random.random_range(1..5),
+                    threads: [32, 96, 256][random.random_range(0..3)],
+                    bins: [2, 50, 1024][random.random_range(0..3)],
                     simulator: mode
                         .simulator(schedule)
                         .resident_blocks(random.random_range(1..4)),
@@ -69,13 +71,14 @@ fn groups<K: Drawn>(launches: &Launches, case: u64, random: &mut StdRng) -> Resu
     launches.check_groups(&keys::<K>(random, case % KINDS))
 }
 
-/// One block alone, and a table in which there is a slot for every key: the block must stop before the table is full.
+/// One block alone, and a table in which there is a slot for every key: the warps must stop before the table is full.
 fn full(launches: &Launches, case: u64, _: &mut StdRng) -> Result<(), Wrong> {
     if !case.is_multiple_of(KINDS) {
         return Ok(());
     }
     let launches = Launches {
         blocks: 1,
+        threads: 64,
         slots: 1 << 13,
         most_probes: 1 << 13,
         ..launches.clone()
@@ -89,7 +92,7 @@ fn values(launches: &Launches, case: u64, random: &mut StdRng) -> Result<(), Wro
     launches.check_values(Sum, &keys, &values).map(drop)
 }
 
-/// From two slots on, with tiles that blocks must leave.
+/// From two slots on, with tiles that warps must leave.
 fn growth(launches: &Launches, case: u64, random: &mut StdRng) -> Result<(), Wrong> {
     if !case.is_multiple_of(KINDS) {
         return Ok(());

@@ -1,5 +1,6 @@
 //! Keys are put into the table.
 
+pub mod bins;
 pub mod sink;
 
 use super::super::{Source, mutant};
@@ -13,82 +14,109 @@ pub const SOURCE: Source = Source {
     kernels: COMBINE,
     mutants: &[
         mutant(
-            "tiles_left_count_twice",
-            "skips as many tiles as an earlier launch has left",
-            "self.first as usize + number - again;",
-            "self.first as usize + number;",
+            "last_tile_again",
+            "a warp combines its last tile of an earlier launch again",
+            "let mut round = work.rounds.get(warp as usize);",
+            "let mut round = work.rounds.get(warp as usize).saturating_sub(1);",
         ),
         mutant(
-            "one_tile_left_too_many",
-            "`<=` for `<`: takes a tile behind those that an earlier launch has left",
-            "if number < again {",
-            "if number <= again {",
-        ),
-        mutant(
-            "bins_not_cleared",
-            "a bin starts with what shared memory happens to hold",
-            "        sink.clear(bin);
+            "no_barrier_before_the_sample",
+            "a key owns a bin before it is empty",
+            "    // All bins are empty.
+    sync_threads();
 ",
             "",
         ),
         mutant(
-            "no_barrier_after_the_number",
-            "a thread reads a tile's number before it is stored",
-            "        sync_threads();
-        let tile = words.get(NUMBER);",
-            "        let tile = words.get(NUMBER);",
+            "no_barrier_before_the_end",
+            "bins are combined into cells before they have all values",
+            "    sync_threads();
+    if lane == 0 {",
+            "    if lane == 0 {",
         ),
         mutant(
-            "taken_tile_lost_when_full",
-            "a tile that a block takes from a full table is lost",
-            "                work.leave(tile);
-                tile = NONE;",
-            "                tile = NONE;",
+            "rounds_forgotten",
+            "the next launch does not learn which tiles are combined",
+            "work.rounds.set(warp as usize, round);",
+            "let _ = round;",
         ),
         mutant(
-            "begun_tile_lost",
-            "a tile whose keys have no slot is lost",
-            "                work.leave(tile);
-                work.leave(work.tile",
-            "                work.leave(work.tile",
-        ),
-        mutant(
-            "next_tile_lost",
-            "the tile that a block has taken next is lost",
-            "                work.leave(work.tile(taken.0, tiles));
-",
+            "stopped_in_silence",
+            "the host does not learn that tiles are left",
+            "work.state.fetch_add(State::STOPPED, 1);",
             "",
+        ),
+        mutant(
+            "lost_tile_combined",
+            "a tile is combined although a key has no slot",
+            "if unsafe { warp_vote_any(FULL_MASK, found.is_lost) } {",
+            "if unsafe { warp_vote_any(FULL_MASK, found.is_lost) } && lane > 31 {",
+        ),
+        mutant(
+            "lost_for_some_lanes",
+            "only the lanes whose keys have no slot leave a tile",
+            "if unsafe { warp_vote_any(FULL_MASK, found.is_lost) } {",
+            "if found.is_lost {",
         ),
         mutant(
             "grows_too_late",
-            "blocks take tiles until the table is full",
-            "if before + claims > work.limit {",
-            "if before + claims > 2 * work.limit {",
+            "warps take tiles until the table is full",
+            "is_full = before + of_warp > self.limit;",
+            "is_full = before + of_warp > 4 * self.limit;",
         )
         .on(WIDE_KEYS),
         mutant(
+            "claims_of_a_tile_forgotten",
+            "the number of groups is too small",
+            "claimed += found.claimed;",
+            "let _ = found.claimed;",
+        ),
+        mutant(
+            "claims_told_again",
+            "a warp adds the claims of earlier tiles again",
+            "            claimed = 0;
+",
+            "",
+        ),
+        mutant(
             "value_behind_the_last",
-            "`<=` for `<`: loads a value behind the last one",
-            "                if i < n {
-                    values",
-            "                if i <= n {
-                    values",
+            "loads a value behind the last one",
+            "if i <= last {",
+            "if i <= last + 1 {",
         ),
         mutant(
             "last_key_counts_again",
             "lanes behind the last key combine its value again",
             "values[r] = sink.load(i);
-                }",
+            }",
             "values[r] = sink.load(i);
-                } else {
-                    values[r] = sink.load(last);
-                }",
+            } else {
+                values[r] = sink.load(last);
+            }",
         ),
         mutant(
-            "key_of_empty_bins_has_one",
-            "the key that looks like an empty bin is in a bin that no key owns",
-            "if places.is_idle >> r & 1 == 0 && key != K::EMPTY {",
-            "if places.is_idle >> r & 1 == 0 {",
+            "first_lane_for_all",
+            "the first lane combines its own value for the warp",
+            "values[r] = if is_peer { all } else { values[r] };",
+            "",
+        ),
+        mutant(
+            "values_of_all_lanes",
+            "a warp combines the values of other keys with those of its first lane's key",
+            "let of_peer = if is_peer { values[r] } else { sink.identity() };",
+            "let of_peer = values[r];",
+        ),
+        mutant(
+            "first_lane_is_idle",
+            "nobody has the value of the first lane's key",
+            "u32::from(is_peer && lane != 0)",
+            "u32::from(is_peer)",
+        ),
+        mutant(
+            "next_bin",
+            "a value is combined into the bin behind its own",
+            "sink.into_bin(NONE - 1 - place, value);",
+            "sink.into_bin(NONE - place, value);",
         ),
         mutant(
             "key_of_empty_slots_forgotten",
@@ -97,77 +125,44 @@ pub const SOURCE: Source = Source {
             "",
         ),
         mutant(
-            "first_lane_for_all",
-            "the first lane combines its own value for the warp",
-            "value = if is_peer { all } else { value };",
-            "",
-        ),
-        mutant(
-            "bin_of_another_key",
-            "a key is in the bin that another one has come to own",
-            "if before == K::EMPTY || before == key {",
-            "if true {",
-        ),
-        mutant(
-            "values_of_all_lanes",
-            "a warp combines the values of other keys with those of its first lane's key",
-            "let of_peer = if is_peer { value } else { sink.identity() };",
-            "let of_peer = value;",
-        ),
-        mutant(
-            "key_without_a_slot_owns_a_bin",
-            "a block combines a bin whose key is not in the table",
-            "owners.set(bin, K::EMPTY);
-            });",
-            "let _ = bin;
-            });",
-        ),
-        mutant(
-            "new_key_without_a_slot",
-            "a key that comes to own a bin is not put into the table",
-            "let skipped = places.is_idle | places.in_bin & !places.is_new;",
-            "let skipped = places.is_idle | places.in_bin;",
-        ),
-        mutant(
-            "neighbour_forgotten",
-            "a key in the second of its bins is combined into the first",
-            "                is_other |= 1 << r;
+            "key_of_empty_bins_has_one",
+            "the key that looks like an empty bin is in a bin that no key owns",
+            "                places[r] = Place(table.slots() as u32);
 ",
             "",
         ),
         mutant(
-            "same_slot_again",
+            "idle_lane_counts",
+            "a lane combines a value that the first lane has combined",
+            "            if idle >> r & 1 == 0 {
+                places[r] = Place(table.slots() as u32);
+            }",
+            "            places[r] = Place(table.slots() as u32);",
+        ),
+        mutant(
+            "slot_of_the_first_search",
             "a search does not go on with the next slot",
             "slots[r] = table.next(slots[r] as usize) as u32;",
             "",
         ),
         mutant(
-            "one_probe_too_few_counts",
-            "a tile is lost only if its first row has no slot",
-            "is_lost: searched != 0,",
-            "is_lost: searched & 1 != 0,",
+            "last_row_decides",
+            "a search ends with that of the last row",
+            "is_open |= words[r] != own[r]",
+            "is_open = words[r] != own[r]",
         ),
         mutant(
-            "claims_of_a_thread_forgotten",
+            "claims_of_a_lane_forgotten",
             "the number of groups is too small",
-            "                        claimed += 1;
+            "                claimed += 1;
 ",
             "",
         ),
         mutant(
-            "first_bin_not_flushed",
-            "the first of a thread's bins is not combined into its cell",
-            "if own[i] != K::EMPTY {
-        let first",
-            "if i > 0 && own[i] != K::EMPTY {
-        let first",
-        ),
-        mutant(
-            "claims_kept",
-            "a block adds the claims of earlier tiles again",
-            "                words.set(CLAIMS, 0);
-                let",
-            "                let",
+            "key_without_a_slot_owns_a_bin",
+            "a block combines a bin whose key is not in the table",
+            "if has_room != 0 && !is_lost {",
+            "if has_room != 0 {",
         ),
     ],
 };
