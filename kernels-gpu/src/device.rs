@@ -53,19 +53,6 @@ pub fn prefetch(address: *const u8) {
     arch::prefetch(address);
 }
 
-/// Stores a value in global memory that is not loaded again soon: it leaves the cache before others.
-///
-/// `st.global.cs` if it has the size and the alignment of a word of 4 or 8 bytes.
-///
-/// # Safety
-///
-/// That of `address.write(value)`.
-#[inline(always)]
-pub unsafe fn store_streaming<T: Copy>(address: *mut T, value: T) {
-    // SAFETY: the caller's contract.
-    unsafe { arch::store_streaming(address, value) }
-}
-
 /// `a * b + c`, rounded once.
 ///
 /// `fma.rn.f64`.

@@ -33,7 +33,7 @@ pub use staged::{Staged, staged_bytes};
 pub use vector::Vectors;
 pub use words::{B128, B256, Word, Words};
 
-use crate::device::{increment_global, prefetch, store_streaming};
+use crate::device::{increment_global, prefetch};
 use crate::element::Element;
 use crate::items::Items;
 use crate::op::AtomicOp;
@@ -158,15 +158,6 @@ impl<T: Copy> Global<T> {
         trace::global(self.start, self.len, index, Access::Store);
         // SAFETY: the maker of the handle guarantees that `index` is in bounds and without a data race.
         unsafe { *self.start.add(index) = value }
-    }
-
-    /// Stores `value` in element `index`, which is not loaded again soon: it leaves the cache before others.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    pub fn set_streaming(self, index: usize, value: T) {
-        trace::global(self.start, self.len, index, Access::Store);
-        // SAFETY: the maker of the handle guarantees that `index` is in bounds and without a data race.
-        unsafe { store_streaming(self.start.add(index), value) }
     }
 
     /// Combines `value` into element `index`, atomically for all threads of the device.

@@ -20,8 +20,6 @@
 //!   number of starts before its tile, all groups together, and their keys are loaded again, from the caches.
 //! - So are those of further groups, if there is no more room.
 //!
-//! The results are stored so that they leave the cache first, and the keys stay in it.
-//!
 //! If the keys do not start with a vector, the first tile begins a few keys before them.
 //!
 //! ```text
@@ -166,9 +164,9 @@ impl<K: Element> Starts<K> {
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn set(self, run: usize, start: usize) {
         if self.wide.len() > 0 {
-            self.wide.set_streaming(run, start as u64);
+            self.wide.set(run, start as u64);
         } else {
-            self.narrow.set_streaming(run, start as u32);
+            self.narrow.set(run, start as u32);
         }
     }
 }

@@ -43,17 +43,6 @@ pub unsafe fn increment_global(cell: *mut u32, most: u32) -> u32 {
 #[inline(always)]
 pub fn prefetch(_address: *const u8) {}
 
-/// A plain store.
-///
-/// # Safety
-///
-/// That of `address.write(value)`.
-#[inline(always)]
-pub unsafe fn store_streaming<T: Copy>(address: *mut T, value: T) {
-    // SAFETY: the caller's contract.
-    unsafe { *address = value }
-}
-
 /// One rounding, also on processors that lack the instruction.
 #[inline(always)]
 pub fn mul_add(a: f64, b: f64, c: f64) -> f64 {

@@ -2,7 +2,6 @@
 
 use core::arch::asm;
 use core::ffi::c_char;
-use core::mem::transmute_copy;
 
 /// A constant for LLVM, which removes the excluded branches before it emits instructions.
 #[inline(always)]
@@ -47,37 +46,6 @@ pub fn prefetch(address: *const u8) {
             in(reg64) address,
             options(nostack, preserves_flags)
         );
-    }
-}
-
-/// `st.global.cs`, or a plain store for sizes and alignments that are not those of a word.
-///
-/// # Safety
-///
-/// That of `address.write(value)`.
-#[inline(always)]
-pub unsafe fn store_streaming<T: Copy>(address: *mut T, value: T) {
-    match (size_of::<T>(), align_of::<T>()) {
-        // SAFETY: the value has the bytes of the word. The rest is the caller's contract.
-        (4, 4) => unsafe {
-            asm!(
-                "{{ .reg .b64 %address; cvta.to.global.u64 %address, {0}; st.global.cs.b32 [%address], {1}; }}",
-                in(reg64) address,
-                in(reg32) transmute_copy::<T, u32>(&value),
-                options(nostack, preserves_flags)
-            );
-        },
-        // SAFETY: as above.
-        (8, 8) => unsafe {
-            asm!(
-                "{{ .reg .b64 %address; cvta.to.global.u64 %address, {0}; st.global.cs.b64 [%address], {1}; }}",
-                in(reg64) address,
-                in(reg64) transmute_copy::<T, u64>(&value),
-                options(nostack, preserves_flags)
-            );
-        },
-        // SAFETY: the caller's contract.
-        _ => unsafe { *address = value },
     }
 }
 

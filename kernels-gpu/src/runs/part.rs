@@ -192,9 +192,7 @@ impl<K: Element, const N: usize, const ROWS: usize> Part<K, N, ROWS> {
         let lane = thread_idx_x() % WARP_SIZE;
         let mut own = lane;
         while own < kept {
-            starts
-                .unique
-                .set_streaming(run + own as usize, self.kept.get(own));
+            starts.unique.set(run + own as usize, self.kept.get(own));
             starts.set(run + own as usize, self.start(own));
             own += WARP_SIZE;
         }
@@ -209,7 +207,7 @@ impl<K: Element, const N: usize, const ROWS: usize> Part<K, N, ROWS> {
                 unrolled!(|k < LOADED| {
                     let own = first + k as u32 * WARP_SIZE;
                     if own < later.placed {
-                        starts.unique.set_streaming(run + own as usize, later.keys[k]);
+                        starts.unique.set(run + own as usize, later.keys[k]);
                         starts.set(run + own as usize, self.start(own));
                     }
                 });

@@ -11,7 +11,7 @@ use cuda_std::atomic::mid;
 use cuda_std::shared::dynamic_shared_mem;
 use cuda_std::thread::{sync_threads, thread_idx_x};
 use cuda_std::{kernel, shared_array};
-use kernels_gpu::device::{increment_global, store_streaming};
+use kernels_gpu::device::increment_global;
 use kernels_gpu::mem::{B128, Global, Partials, Shared};
 use kernels_gpu::op::Sum;
 
@@ -54,15 +54,6 @@ pairs! {
     }
     pointer {
         *y.add(i) = *x.add(i);
-    }
-
-    /// `Global::set_streaming`.
-    global_streaming(x: f32, y: f32, i)
-    handle {
-        Global::new(y, i + 1).set_streaming(i, *x);
-    }
-    pointer {
-        store_streaming(y.add(i), *x);
     }
 
     /// `Global::get` and `set` of a structure that needs several instructions.
