@@ -26,9 +26,9 @@
 //!
 //! # Growth
 //!
-//! A warp that learns that more than half of the slots are in use stops. A warp that finds no slot for a key stops, too, and
-//! leaves its tile: none of the tile's values has been combined then, because a warp first finds the slots of all keys of a
-//! tile. The host makes a larger table, copies keys and combined values, and each warp continues with its next tile.
+//! A warp that learns that more than half of the slots are in use stops after its tile. A warp that finds no slot for a key
+//! stops, too, but combines none of the tile's values: it finds the slots of all keys of a tile first. The host makes a larger
+//! table and copies keys and combined values. Then each warp continues with the first tile that it has not combined.
 
 pub mod insert;
 pub mod list;
