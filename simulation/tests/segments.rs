@@ -76,6 +76,16 @@ fn trials(seed: u64) -> Vec<Trial> {
         large("a segment of two runs of parts", |seed, simulator| {
             runs_of_parts(&Kernels::of::<f32, Sum>(), seed, simulator)
         }),
+        // A block has no room to exchange them, as it does with short results.
+        large("short rows with long results", |seed, simulator| {
+            let kernels = Kernels::of::<u32, Histogram>();
+            for len in [1, 2, 4] {
+                let input =
+                    Input::draw::<u32>(&kernels.window, Data::Rough, [0; 3], 700 * len, seed);
+                reduce::<u32, _>(&kernels, Histogram, &input, &Parts::Rows(len), simulator)?;
+            }
+            Ok(())
+        }),
         large("many windows", |seed, simulator| {
             partitions(&PARTITION.entries[0], seed, simulator)
         }),
@@ -107,7 +117,6 @@ fn trials(seed: u64) -> Vec<Trial> {
         Volume => (f32, f64, i8);
         Parity => [u16; 3];
         Histogram => u8;
-        Histogram => u32;
     }
     macro_rules! batches {
         ($($op:expr => $items:ty;)*) => { $(
