@@ -57,6 +57,9 @@ pub const TILE: usize = WARP_SIZE as usize * ROWS;
 /// The lanes of a warp with one key from which on the warp combines their values first.
 const MANY: u32 = 8;
 
+/// The probes after which a lane learns whether the table is full, and then gives up.
+const LONG: u32 = 16;
+
 /// The tiles of a launch, and what the host learns of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Work {
@@ -80,6 +83,13 @@ impl Work {
             limit,
             most_probes,
         }
+    }
+
+    /// Whether too many slots are known to be claimed.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn is_full(self) -> bool {
+        self.state.get_atomic(State::CLAIMED) > self.limit
     }
 
     /// Adds the slots that the lanes have claimed. Returns whether the warp has learnt that there are too many. **Every lane
@@ -329,6 +339,10 @@ fn find<K: GroupKey, S: Sink>(
     let (mut claimed, mut probes) = (0, 0);
     let mut is_lost = is_any_open(own, words);
     while is_lost && probes < work.most_probes {
+        // Long searches are rare, unless the table is full.
+        if probes == LONG && work.is_full() {
+            break;
+        }
         unrolled!(|r < ROWS| if words[r] == K::EMPTY {
             words[r] = own[r].claim(table.words, slots[r] as usize);
         });
