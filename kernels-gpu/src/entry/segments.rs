@@ -244,7 +244,11 @@ macro_rules! family_segments {
         $crate::note!(
             [<segments_combine_ $suffix>] in $module,
             $crate::segments::THREADS,
-            if size_of::<<$op as $crate::entry::parts::Op<$items>>::Acc>() > 8 { 4 } else { 8 }
+            match size_of::<<$op as $crate::entry::parts::Op<$items>>::Acc>() {
+                ..=8 => 8,
+                9..=16 => 6,
+                17.. => 4,
+            }
         );
 
         #[cfg(not(target_arch = "nvptx64"))]

@@ -28,7 +28,7 @@
 //! own, that of the segment or of the chunk, and `Arrivals` says why no warp reads a partial too early.
 
 use super::partials::{GROUP, Partials};
-use super::select::{Loads, select_of_tile};
+use super::select::select_of_tile;
 use super::{Offsets, Reports, THREADS};
 use crate::element::{Element, Shuffle};
 use crate::items::Items;
@@ -259,11 +259,12 @@ impl<I: Items, O: Op<I>> Reducer<I, O> {
         let mut value = self.op.identity();
         let mut number = 0;
         while number < of_part {
+            let tile = first + number;
             // SAFETY: the caller guarantees that all lanes arrive, here and below; the segment has the tile, and it has an item.
             let of_tile = unsafe {
                 match O::SELECTS {
-                    true => self.select::<N>(items.tile(first + number), first + number),
-                    false => reduce_tile_of_part::<I, O, N, K>(self.op, items, first + number),
+                    true => select_of_tile::<I, O, N>(self.op, items.tile(tile), tile),
+                    false => reduce_tile_of_part::<I, O, N, K>(self.op, items, tile),
                 }
             };
             // SAFETY: as above.
@@ -282,25 +283,6 @@ impl<I: Items, O: Op<I>> Reducer<I, O> {
         } else if lane == 0 {
             self.storage.output.set(part.segment, value);
         }
-    }
-
-    /// Selects an item of a tile of the segment, whose number is `number`.
-    ///
-    /// # Safety
-    ///
-    /// All lanes of the warp arrive here, with the same tile, which has an item.
-    #[inline(always)]
-    unsafe fn select<const N: usize>(&self, tile: tile::Part<I>, number: usize) -> O::Acc {
-        let loads = if tile.is_aligned::<N>() {
-            Loads::Vectors
-        } else if tile.has_granules::<N>() {
-            Loads::Shifted
-        } else {
-            Loads::Items
-        };
-        let (index, rows) = (number * items_of_tile::<I>(), tile.len / N);
-        // SAFETY: the caller guarantees that all lanes arrive, with the same tile.
-        unsafe { select_of_tile::<I, O, _, N>(self.op, tile, index, rows as u32, loads) }
     }
 
     /// Leaves the result of the part, which lane 0 has, as one of `parts` partials of its segment. The last warp combines those

@@ -101,13 +101,18 @@ impl Plan {
         }
     }
 
-    /// The first item behind the window's last segment, and the first item of the segment before the window.
+    /// The first item behind the window's last segment.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    pub fn load_ends(work: Work, window: usize) -> (usize, usize) {
-        let word = Work::PLANS + Self::WORDS * window;
-        let get = |i: usize| work.words.get(word + i) as usize;
-        (get(4), get(5))
+    pub fn load_behind(work: Work, window: usize) -> usize {
+        work.words.get(Work::PLANS + Self::WORDS * window + 4) as usize
+    }
+
+    /// The first item of the segment before the window.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn load_before(work: Work, window: usize) -> usize {
+        work.words.get(Work::PLANS + Self::WORDS * window + 5) as usize
     }
 
     /// Stores the plan of a window.

@@ -2,9 +2,9 @@
 
 use crate::element::Shuffle;
 use crate::items::Items;
-use crate::mem::compiler_barrier;
+use crate::mem::{compiler_barrier, opaque};
 use crate::op::{Op, unrolled};
-use crate::tile::{Shifted, Source, zero};
+use crate::tile::{Part, Shifted, Source, Vectored, items_of_tile, zero};
 use crate::warp::{FULL_MASK, WARP_SIZE};
 use cuda_std::thread::thread_idx_x;
 use cuda_std::warp::{WarpReductionOp, warp_reduce};
@@ -37,6 +37,24 @@ pub(super) unsafe fn exchange<I: Items, O: Op<I>>(op: O, mut item: I, lanes: u32
     item
 }
 
+/// Of the items of a warp's lanes, one that no other precedes, and the first row with one that equals it; in every lane.
+///
+/// # Safety
+///
+/// All lanes of the warp arrive here.
+#[inline(always)]
+pub(super) unsafe fn best_of_warp<I: Items, O: Op<I>>(op: O, best: Best<I>) -> Best<I> {
+    // SAFETY: the caller guarantees that all lanes arrive.
+    let item = unsafe { exchange::<I, O>(op, best.item, WARP_SIZE) };
+    let row = match op.precedes(item, best.item) {
+        true => u32::MAX,
+        false => best.row,
+    };
+    // SAFETY: as above.
+    let row = unsafe { warp_reduce(FULL_MASK, row, WarpReductionOp::Min) };
+    Best { item, row }
+}
+
 /// An item that no other precedes.
 #[inline(always)]
 fn best_of<I: Items, O: Op<I>, const N: usize>(op: O, items: [I; N]) -> I {
@@ -60,70 +78,51 @@ fn found_in<I: Items, O: Op<I>, const N: usize>(op: O, best: I, items: [I; N]) -
     (item, at)
 }
 
-/// How a tile is loaded: by vectors, which may have to be [shifted](crate::mem::Global::shifted), or item by item.
-#[derive(Clone, Copy)]
-pub(super) enum Loads {
-    Vectors,
-    Shifted,
-    Items,
-}
-
-/// Selects an item of a tile, whose first item has index `index`; `rows` of its rows are whole. **Every lane holds the result.**
+/// Selects an item of a tile of a segment, whose number is `number`. Vectors are [shifted](crate::mem::Global::shifted) unless the
+/// tile starts with one. **Every lane holds the result.**
 ///
 /// # Safety
 ///
 /// All lanes of the warp arrive here, with the same tile, which has an item.
 #[inline(always)]
-pub(super) unsafe fn select_of_tile<I: Items, O: Op<I>, S: Shifted<I>, const N: usize>(
+pub(super) unsafe fn select_of_tile<I: Items, O: Op<I>, const N: usize>(
     op: O,
-    tile: S,
-    index: usize,
-    rows: u32,
-    loads: Loads,
+    tile: Part<I>,
+    number: usize,
 ) -> O::Acc {
+    let rows = (tile.len / N) as u32;
     // The first item, which is in the first row for every lane.
     let mut best = Best {
         item: tile.get(0),
         row: 0,
     };
     let mut row = thread_idx_x() % WARP_SIZE;
-    match loads {
-        Loads::Vectors => {
-            best = best_of_vectors::<I, O, N>(op, best, rows, |row| tile.vector(row * N));
-            row = rows;
-        }
-        Loads::Shifted => {
-            best = best_of_vectors::<I, O, N>(op, best, rows, |row| tile.shifted(row * N));
-            row = rows;
-        }
-        Loads::Items => {}
+    if tile.is_aligned::<N>() {
+        best = best_of_vectors::<I, O, N>(op, best, rows, |row| tile.vector(row * N));
+        row = rows;
+    } else if tile.has_granules::<N>() {
+        best = best_of_vectors::<I, O, N>(op, best, rows, |row| tile.shifted(row * N));
+        row = rows;
     }
     // The row that the end cuts, which every lane takes, or all rows.
-    while (row as usize) * N < tile.len() {
+    while (row as usize) * N < tile.len {
         best = better::<I, O, N>(op, best, items_of_row(tile, row), row);
         row += WARP_SIZE;
     }
     // SAFETY: the caller guarantees that all lanes arrive.
-    let row = unsafe {
-        let item = exchange::<I, O>(op, best.item, WARP_SIZE);
-        let row = match op.precedes(item, best.item) {
-            true => u32::MAX,
-            false => best.row,
-        };
-        best.item = item;
-        warp_reduce(FULL_MASK, row, WarpReductionOp::Min)
-    };
-    let (item, at) = found_in::<I, O, N>(op, best.item, items_of_row(tile, row));
-    op.lift(item, (index + row as usize * N + at) as u64)
+    let Best { item, row } = unsafe { best_of_warp::<I, O>(op, best) };
+    let (item, at) = found_in::<I, O, N>(op, item, items_of_row(tile, row));
+    let index = number * items_of_tile::<I>() + row as usize * N + at;
+    op.lift(item, index as u64)
 }
 
 /// The items of a row, one by one. The last item stands for those that do not exist.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-fn items_of_row<I: Items, S: Source<I>, const N: usize>(tile: S, row: u32) -> [I; N] {
+fn items_of_row<I: Items, const N: usize>(tile: Part<I>, row: u32) -> [I; N] {
     let first = row as usize * N;
     let mut items = [zero::<I>(); N];
-    unrolled!(|e < N| items[e] = tile.get((first + e).min(tile.len() - 1)));
+    unrolled!(|e < N| items[e] = tile.get((first + e).min(tile.len - 1)));
     items
 }
 
@@ -137,7 +136,8 @@ fn best_of_vectors<I: Items, O: Op<I>, const N: usize>(
     rows: u32,
     vector: impl Fn(usize) -> [I; N],
 ) -> Best<I> {
-    let mut row = thread_idx_x() % WARP_SIZE;
+    // Otherwise LLVM would compute addresses in front of a loop over tiles, and too few registers would be left.
+    let mut row = opaque((thread_idx_x() % WARP_SIZE) as usize) as u32;
     while row < rows {
         // The last row stands for those behind it.
         let number = |k: usize| (row + k as u32 * WARP_SIZE).min(rows - 1);

@@ -249,13 +249,16 @@ impl<I: Items, O: Op<I>> Block<I, O> {
 
     /// The threads that combine a segment of up to [`OF_TEAM`](Self::OF_TEAM) lanes of a tile.
     const TEAM: u32 = match O::SELECTS {
-        true => 8,
+        true => 4,
         false => WARP_SIZE / Self::OF_THREAD,
     };
 
-    /// The lanes of a tile that a team combines; of several rows if the operator selects, because the canonical order does not
+    /// The lanes of a tile that a team combines; of two rows if the operator selects, because the canonical order does not
     /// matter.
-    const OF_TEAM: u32 = Self::TEAM * Self::OF_THREAD;
+    const OF_TEAM: u32 = match O::SELECTS {
+        true => 2 * WARP_SIZE,
+        false => WARP_SIZE,
+    };
 
     /// The teams of a warp.
     const TEAMS: u32 = WARP_SIZE / Self::TEAM;
@@ -484,7 +487,7 @@ impl<I: Items, O: Op<I>> Block<I, O> {
     unsafe fn reduce_by_warp<const N: usize, const K: usize>(&self, segment: Segment<I>, i: u32) {
         if O::SELECTS {
             // SAFETY: the caller guarantees that all lanes arrive, with the same segment.
-            unsafe { self.select_by_lanes::<N>(segment, Some(i), WARP_SIZE) };
+            unsafe { self.select_by_warp::<N>(segment, i) };
             return;
         }
         // SAFETY: the caller guarantees that all lanes arrive, with the same segment.
@@ -526,7 +529,7 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         }
         if O::SELECTS {
             // SAFETY: the caller guarantees that all lanes arrive.
-            unsafe { self.select_by_lanes::<N>(segment, exists.then_some(i), Self::TEAM) };
+            unsafe { self.select_by_team::<N>(segment, exists.then_some(i)) };
             return;
         }
         let mut value = match O::COMMUTATIVE {

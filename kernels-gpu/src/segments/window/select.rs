@@ -6,8 +6,8 @@
 //! Behind the segment's end, its last item stands for those that do not exist: the item itself has a smaller index.
 
 use super::*;
-use crate::segments::select::{Best, Loads, exchange, select_of_tile};
-use crate::tile::{Arrays, ROWS, Source};
+use crate::segments::select::{Best, best_of_warp, exchange};
+use crate::tile::Source;
 
 impl<I: Items, O: Op<I>> Block<I, O> {
     /// Selects an item of a segment by one thread.
@@ -26,36 +26,53 @@ impl<I: Items, O: Op<I>> Block<I, O> {
             });
             return self.op.lift(item, at as u64);
         }
-        let best = self.best_of_rows::<N>(segment, 0, u32::MAX);
+        let best = self.best_of_rows::<N>(segment, 0, 1, segment.rows::<N>());
         self.found::<N>(segment, best)
     }
 
-    /// Selects an item of a segment by `lanes` adjacent lanes, and stores the result of segment `number`, if they have one.
+    /// Selects an item of a segment by a warp, whose lanes take adjacent rows at once.
     ///
     /// # Safety
     ///
-    /// All lanes of the warp arrive here, those of a group with the same segment. A segment with a number is not empty.
+    /// All lanes of the warp arrive here, with the same segment, which is not empty.
     #[inline(always)]
-    pub(super) unsafe fn select_by_lanes<const N: usize>(
+    pub(super) unsafe fn select_by_warp<const N: usize>(&self, segment: Segment<I>, number: u32) {
+        let lane = thread_idx_x() % WARP_SIZE;
+        let best = self.best_of_rows::<N>(segment, lane, WARP_SIZE, segment.rows::<N>());
+        // SAFETY: the caller guarantees that all lanes arrive.
+        let best = unsafe { best_of_warp::<I, O>(self.op, best) };
+        if lane == 0 {
+            self.set_result(number, self.found::<N>(segment, best));
+        }
+    }
+
+    /// Selects an item of a segment by a team, and stores the result of segment `number`, if the team has one.
+    ///
+    /// # Safety
+    ///
+    /// All lanes of the warp arrive here, those of a team with the same segment. A segment with a number is not empty.
+    #[inline(always)]
+    pub(super) unsafe fn select_by_team<const N: usize>(
         &self,
         segment: Segment<I>,
         number: Option<u32>,
-        lanes: u32,
     ) {
         let lane = thread_idx_x() % WARP_SIZE;
-        let own = lane % lanes;
+        let own = lane % Self::TEAM;
         let mut best = Best {
             item: zero::<I>(),
             row: 0,
         };
         if number.is_some() {
-            // Adjacent rows, so that the first lane with an item has the first such row.
-            let rows = segment.rows::<N>().div_ceil(lanes);
-            best = self.best_of_rows::<N>(segment, own * rows, rows);
+            // Adjacent rows for each lane, so that the first lane with an item has the first such row.
+            let all = segment.rows::<N>();
+            let rows = all.div_ceil(Self::TEAM);
+            let first = own * rows;
+            best = self.best_of_rows::<N>(segment, first, 1, (first + rows).min(all));
         }
         let is_first = {
             // SAFETY: the caller guarantees that all lanes arrive.
-            let item = unsafe { exchange::<I, O>(self.op, best.item, lanes) };
+            let item = unsafe { exchange::<I, O>(self.op, best.item, Self::TEAM) };
             let equals = !self.op.precedes(item, best.item);
             // SAFETY: as above.
             let equal = unsafe { warp_vote_ballot(FULL_MASK, equals) } >> (lane - own);
@@ -66,17 +83,23 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         }
     }
 
-    /// Selects among the items of at most `count` granules from granule `first` on, and the first item of the segment, which is
-    /// not empty.
+    /// Selects among the items of every row number `step` from row `first` on, up to row `end`, and the first item of the segment,
+    /// which is not empty.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     // Simulated code needs no copy for each caller.
     #[cfg_attr(not(target_arch = "nvptx64"), inline(never), track_caller)]
-    fn best_of_rows<const N: usize>(&self, segment: Segment<I>, first: u32, count: u32) -> Best<I> {
+    fn best_of_rows<const N: usize>(
+        &self,
+        segment: Segment<I>,
+        first: u32,
+        step: u32,
+        end: u32,
+    ) -> Best<I> {
         let mut best = Best {
             item: segment.get(0),
             row: 0,
         };
-        let (mut row, end) = (first, first.saturating_add(count).min(segment.rows::<N>()));
+        let mut row = first;
         while row < end {
             let items = segment.row::<N>(row);
             // One load: LLVM would load some of the items alone.
@@ -89,7 +112,7 @@ impl<I: Items, O: Op<I>> Block<I, O> {
             if self.op.precedes(item, best.item) {
                 best = Best { item, row };
             }
-            row += 1;
+            row += step;
         }
         best
     }
@@ -99,47 +122,20 @@ impl<I: Items, O: Op<I>> Block<I, O> {
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn found<const N: usize>(&self, segment: Segment<I>, best: Best<I>) -> O::Acc {
         let items = segment.row::<N>(best.row);
+        // One load: LLVM would load some of the items alone.
+        compiler_barrier();
         let index = segment.first_of::<N>(best.row);
         let (mut at, mut item) = (0, best.item);
         unrolled!(|e < N| {
             let e = N - 1 - e;
             let own = index.wrapping_add(e as u32);
-            if own < segment.len && !self.op.precedes(best.item, items[e]) {
+            let is_in = own < segment.len;
+            // Both are compared in any case, for a branch would take more instructions.
+            if is_in & !self.op.precedes(best.item, items[e]) {
                 (at, item) = (own, items[e]);
             }
         });
         self.op.lift(item, at.into())
-    }
-
-    /// Selects an item of tile `tile` of a long segment, whose items are those of `part`. **Every lane holds the result.**
-    ///
-    /// # Safety
-    ///
-    /// All lanes of the warp arrive here, with the same tile, which has an item.
-    #[inline(always)]
-    pub(super) unsafe fn select_of_tile<const N: usize>(
-        &self,
-        part: I::Arrays,
-        tile: usize,
-    ) -> O::Acc {
-        let start = tile * items_of_tile::<I>();
-        let len = (I::len(part) - start).min(items_of_tile::<I>());
-        let tile = I::part(part, start, len);
-        let last = (ROWS * LANES - 1) * N;
-        let loads = if len < items_of_tile::<I>() {
-            Loads::Items
-        } else if I::skew::<N>(tile) == Some(0) {
-            Loads::Vectors
-        } else if I::have_granules::<N>(tile, 0) && I::have_granules::<N>(tile, last) {
-            Loads::Shifted
-        } else {
-            Loads::Items
-        };
-        // SAFETY: the caller guarantees that all lanes arrive.
-        unsafe {
-            let rows = ROWS as u32 * WARP_SIZE;
-            select_of_tile::<I, O, _, N>(self.op, Arrays::<I>(tile), start, rows, loads)
-        }
     }
 }
 

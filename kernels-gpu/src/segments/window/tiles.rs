@@ -1,15 +1,8 @@
 //! The tiles of long segments that start in a window.
 
 use super::*;
-
-/// Where segments end and start that are longer than a window.
-#[derive(Clone, Copy)]
-struct Ends {
-    /// The first item behind the window's last segment.
-    behind: usize,
-    /// The first item of the segment before the window.
-    before: usize,
-}
+use crate::segments::select::select_of_tile;
+use crate::tile::Part;
 
 impl<I: Items, O: Op<I>> Block<I, O> {
     /// Reduces the tiles of long segments that start here, each by a warp.
@@ -19,34 +12,43 @@ impl<I: Items, O: Op<I>> Block<I, O> {
     /// All threads of the block arrive here.
     #[inline(always)]
     pub(super) unsafe fn reduce_tiles<const N: usize, const K: usize>(&self) {
+        const { assert!(cells_of::<I>() < WARP_SIZE as usize) };
         let cells = cells_of::<I>() as u32;
         let lane = thread_idx_x() % WARP_SIZE;
         let is_entered = lane < cells && self.entered(lane) != NONE;
         // SAFETY: the caller guarantees that all threads arrive.
         let entered = unsafe { warp_vote_ballot(FULL_MASK, is_entered) };
-        if entered == 0 && !self.plan.is_begun {
+        // One word, because registers are few: a bit for the segment that started before the window, and then one for each cell,
+        // which is set if a long segment starts there.
+        let begun = entered << 1 | u32::from(self.plan.is_begun);
+        if begun == 0 {
             return;
         }
-        let ends = self.ends();
         // Before the tiles, whose items need the registers.
         let last = THREADS - 1 - thread_idx_x();
         if last < cells && !self.offsets.are_rows() {
-            self.tell(last, ends);
+            self.tell(last);
         }
         let mut job = thread_idx_x() / WARP_SIZE;
         // Most tiles are not the first of their segment: their jobs are adjacent, for different warps.
         while job < 2 * cells {
             let found = match job < cells {
-                true => self.other_tile(job, entered, ends),
-                false => self.first_tile(job - cells, ends),
+                true => self.other_tile(job, begun),
+                false => self.first_tile(job - cells),
             };
             if let Some((start, len, tile, place)) = found {
-                let part = I::part(self.arrays, start, len);
-                // SAFETY: all lanes of the warp arrive here, with the same tile.
+                // SAFETY: all lanes of the warp arrive here, with the same tile, which has an item.
                 let value = unsafe {
                     match O::SELECTS {
-                        true => self.select_of_tile::<N>(part, tile),
-                        false => reduce_tile::<I, O, N, K>(self.op, part, tile),
+                        true => {
+                            let arrays = self.arrays;
+                            let part = Part { arrays, start, len };
+                            select_of_tile::<I, O, N>(self.op, part.tile(tile), tile)
+                        }
+                        false => {
+                            let part = I::part(self.arrays, start, len);
+                            reduce_tile::<I, O, N, K>(self.op, part, tile)
+                        }
                     }
                 };
                 if thread_idx_x().is_multiple_of(WARP_SIZE) {
@@ -57,21 +59,24 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         }
     }
 
-    /// Where the segments of the window end, and where the segment before starts.
+    /// The first item behind the window's last segment. Loaded for a tile, because registers are few.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn ends(&self) -> Ends {
-        let (behind, before) = match self.offsets.are_rows() {
-            true => {
-                let row = self.offsets.shape.row as usize;
-                (
-                    self.at + self.count as usize * row,
-                    self.at.saturating_sub(row),
-                )
-            }
-            false => Plan::load_ends(self.storage.work, block_idx_x() as usize),
-        };
-        Ends { behind, before }
+    fn behind(&self) -> usize {
+        match self.offsets.are_rows() {
+            true => self.at + self.count as usize * self.offsets.shape.row as usize,
+            false => Plan::load_behind(self.storage.work, block_idx_x() as usize),
+        }
+    }
+
+    /// The first item of the segment before the window. Loaded for a tile, as well.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn before(&self) -> usize {
+        match self.offsets.are_rows() {
+            true => self.at.saturating_sub(self.offsets.shape.row as usize),
+            false => Plan::load_before(self.storage.work, block_idx_x() as usize),
+        }
     }
 
     /// The long segment that starts in this cell of the block, or [`NONE`].
@@ -93,36 +98,30 @@ impl<I: Items, O: Op<I>> Block<I, O> {
     /// place of its partial.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn first_tile(&self, cell: u32, ends: Ends) -> Option<(usize, usize, usize, usize)> {
+    fn first_tile(&self, cell: u32) -> Option<(usize, usize, usize, usize)> {
         let i = self.entered(cell);
         if i == NONE {
             return None;
         }
-        let (start, end) = self.bounds(i, ends);
+        let (start, end) = self.bounds(i);
         let own_cell = self.begin / items_of_tile::<I>() + cell as usize;
         Some((start, end - start, 0, own_cell))
     }
 
-    /// The other tile of a long segment that starts in this cell, as [`first_tile`](Self::first_tile). `entered` has a bit for each
-    /// cell in which a long segment starts.
+    /// The other tile of a long segment that starts in this cell, as [`first_tile`](Self::first_tile). `begun` has a bit for the
+    /// segment that started before the window, and then one for each cell, which is set if a long segment starts there.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn other_tile(
-        &self,
-        cell: u32,
-        entered: u32,
-        ends: Ends,
-    ) -> Option<(usize, usize, usize, usize)> {
-        // The last long segment that starts before the cell.
-        let earlier = entered & ((1 << cell) - 1);
-        let (segment, start, end) = if earlier != 0 {
-            let i = self.entered(earlier.ilog2());
-            let (start, end) = self.bounds(i, ends);
-            (self.first + i as usize, start, end)
-        } else if self.plan.is_begun {
-            (self.first - 1, ends.before, self.at)
-        } else {
-            return None;
+    fn other_tile(&self, cell: u32, begun: u32) -> Option<(usize, usize, usize, usize)> {
+        let (segment, start, end) = match begun & ((2 << cell) - 1) {
+            0 => return None,
+            1 => (self.first - 1, self.before(), self.at),
+            // The last long segment that starts before the cell.
+            earlier => {
+                let i = self.entered(earlier.ilog2() - 1);
+                let (start, end) = self.bounds(i);
+                (self.first + i as usize, start, end)
+            }
         };
         let tile_items = items_of_tile::<I>();
         let from = self.begin + cell as usize * tile_items;
@@ -137,9 +136,9 @@ impl<I: Items, O: Op<I>> Block<I, O> {
     /// The start and end of segment `i` of the block.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn bounds(&self, i: u32, ends: Ends) -> (usize, usize) {
+    fn bounds(&self, i: u32) -> (usize, usize) {
         match i + 1 == self.count {
-            true => (self.start(i), ends.behind),
+            true => (self.start(i), self.behind()),
             false => (self.start(i), self.start(i + 1)),
         }
     }
@@ -160,12 +159,12 @@ impl<I: Items, O: Op<I>> Block<I, O> {
     /// Tells [`combine`](mod@super::super::combine) which long segment starts in this cell of the block.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn tell(&self, cell: u32, ends: Ends) {
+    fn tell(&self, cell: u32) {
         let i = self.entered(cell);
         if i == NONE {
             return;
         }
-        let (start, end) = self.bounds(i, ends);
+        let (start, end) = self.bounds(i);
         self.storage.work.set_long(Long {
             segment: (self.first + i as usize) as u64,
             cell: (self.begin / items_of_tile::<I>()) as u32 + cell,

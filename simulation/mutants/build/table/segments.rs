@@ -384,8 +384,8 @@ pub const SELECT: Source = Source {
         mutant(
             "rows_for_fewer_lanes",
             "leaves out rows that do not go round",
-            "let rows = segment.rows::<N>().div_ceil(lanes);",
-            "let rows = segment.rows::<N>() / lanes;",
+            "let rows = all.div_ceil(Self::TEAM);",
+            "let rows = all / Self::TEAM;",
         ),
         mutant(
             "first_lane_of_all",
@@ -421,25 +421,10 @@ pub const SELECT: Source = Source {
             "            let own",
         ),
         mutant(
-            "last_vector_whole",
-            "loads the last vector of a tile whole although only some of its items are in the segment",
-            "if len < items_of_tile::<I>() {",
-            "if len.next_multiple_of(N) < items_of_tile::<I>() {",
-        )
-        .missed(
-            "the items behind the segment are in the array, and must be better than all in it to be selected",
-        ),
-        mutant(
-            "granules_behind_the_end",
-            "loads granules that the segment does not have",
-            "} else if I::have_granules::<N>(tile, 0) && I::have_granules::<N>(tile, last) {",
-            "} else if true {",
-        ),
-        mutant(
-            "index_in_the_tile",
-            "counts the index from the tile's start",
-            "Arrays::<I>(tile), start, rows, loads",
-            "Arrays::<I>(tile), 0, rows, loads",
+            "every_second_row_of_a_lane",
+            "a lane of a warp leaves out every second one of its rows",
+            "best_of_rows::<N>(segment, lane, WARP_SIZE,",
+            "best_of_rows::<N>(segment, lane, 2 * WARP_SIZE,",
         ),
     ],
 };
@@ -478,13 +463,13 @@ pub const TILES: Source = Source {
         mutant(
             "segment_of_the_cell_itself",
             "takes the tiles of the segment that starts in the cell, not of the one before",
-            "entered & ((1 << cell) - 1)",
-            "entered & ((2 << cell) - 1)",
+            "begun & ((2 << cell) - 1)",
+            "begun & ((4 << cell) - 1)",
         ),
         mutant(
             "not_begun_not_asked",
             "skips the tiles of the segment before if none starts here",
-            "if entered == 0 && !self.plan.is_begun {",
+            "if begun == 0 {",
             "if entered == 0 {",
         ),
         mutant(
@@ -502,7 +487,7 @@ pub const TILES: Source = Source {
         mutant(
             "last_end_at_the_next_start",
             "takes the end of the last segment from behind the window's starts",
-            "true => (self.start(i), ends.behind),",
+            "true => (self.start(i), self.behind()),",
             "true => (self.start(i), self.at + self.plan.last as usize),",
         ),
     ],

@@ -29,14 +29,26 @@ pub const SELECT_TILE: Source = Source {
         mutant(
             "cut_row_left_out",
             "leaves out the row that the end cuts",
-            "while (row as usize) * N < tile.len() {",
-            "while (row as usize) * N + N <= tile.len() {",
+            "while (row as usize) * N < tile.len {",
+            "while (row as usize) * N + N <= tile.len {",
         ),
         mutant(
             "last_row_of_a_tile",
             "the last lane with an item that equals the best one gives its row",
             "WarpReductionOp::Min",
             "WarpReductionOp::Max",
+        ),
+        mutant(
+            "index_in_the_tile",
+            "counts the index from the tile's start",
+            "let index = number * items_of_tile::<I>() + row as usize * N + at;",
+            "let index = row as usize * N + at;",
+        ),
+        mutant(
+            "granules_not_asked",
+            "loads granules that the arrays do not have",
+            "} else if tile.has_granules::<N>() {",
+            "} else if true {",
         ),
     ],
 };
@@ -163,7 +175,7 @@ pub const BY_WARP: Source = Source {
         mutant(
             "one_tile_for_all",
             "reduces the first tile of a part again and again",
-            "false => reduce_tile_of_part::<I, O, N, K>(self.op, items, first + number),",
+            "false => reduce_tile_of_part::<I, O, N, K>(self.op, items, tile),",
             "false => reduce_tile_of_part::<I, O, N, K>(self.op, items, first),",
         ),
         mutant(
@@ -172,13 +184,6 @@ pub const BY_WARP: Source = Source {
             "let first = part.number * PART_TILES;",
             "let first = 0;",
         ),
-        mutant(
-            "index_in_the_tile_by_warp",
-            "counts the index from the tile's start",
-            "let (index, rows) = (number * items_of_tile::<I>(), tile.len / N);",
-            "let (index, rows) = (0, tile.len / N);",
-        )
-        .on(ARG_MAX),
         mutant(
             "left_by_the_last_lane",
             "another lane than the first leaves the partial",
