@@ -27,7 +27,7 @@ use crate::segments::{Parts, finish};
 use crate::view_mut::{LocationMut, Target};
 pub use arranged::Arranged;
 pub(crate) use launch::Storage;
-use launch::{Combined, Keys};
+use launch::{Combined, Keys, Table};
 
 /// A key of [`Device::group`] and [`Device::group_by`]: `u32`, `i32`, `u64` or `i64`, of any value.
 #[diagnostic::on_unimplemented(
@@ -173,7 +173,7 @@ impl Device {
                 let keys = keys_of(span);
                 let table = storage.insert(queue, keys, slots, None)?;
                 let mut unique = DeviceMemory::<K>::allocate(queue, table.groups)?;
-                storage.list(queue, table, &mut unique, true)?;
+                storage.list(queue, table, unique.all_mut(), true)?;
                 let mut indices = DeviceMemory::allocate(queue, keys.len)?;
                 storage.number(queue, table, keys, &mut indices)?;
                 Ok((
@@ -262,23 +262,122 @@ impl Device {
         slots: usize,
     ) -> Result<(Buffer<K>, Buffer<O::Acc>), Error> {
         let (keys, values) = (keys.into_views(), values.into_views());
-        self.check_group_keys(&keys)?;
-        self.check_group_values::<T, O>(keys.len(), values)?;
-        let row = match self.level {
-            Determinism::Fast => combine_of(&O::ENTRIES[0], size_of::<K>()),
-            _ => None,
-        };
-        if let (Some(row), Location::Device(keys), Location::Device(values), Backend::Gpu(queue)) =
-            (row, keys.location(), values.location(), self.backend())
-            && keys.len() > 0
-        {
+        self.check_keys_and_values_of_groups::<K, T, O>(&keys, values)?;
+        if let Some((queue, pairs)) = self.in_one_pass::<K, T, O>(&keys, values) {
             return with_storage(queue, |storage| {
-                combine_in_one_pass(queue, storage, row, keys, values, op, slots)
+                let table = pairs.combine(queue, storage, op, slots)?;
+                let mut unique = DeviceMemory::<K>::allocate(queue, table.groups)?;
+                storage.list(queue, table, unique.all_mut(), false)?;
+                let mut accumulators = DeviceMemory::<O::Acc>::allocate(queue, table.groups)?;
+                storage.cells(queue, table, accumulators.all_mut())?;
+                Ok((
+                    Buffer::device(queue, table.groups, unique),
+                    Buffer::device(queue, table.groups, accumulators),
+                ))
             });
         }
         let groups = self.group_from(keys, slots)?;
         let accumulators = groups.accumulators::<T, O>(values, op)?;
         Ok((groups.keys, accumulators))
+    }
+
+    /// [`group_by`](Self::group_by) with keys and accumulators in the first elements of `unique` and `output`. Returns the
+    /// number of groups.
+    ///
+    /// A GPU waits for the number of groups, and then enqueues what is left and returns. On a device of the level
+    /// [`Fast`](crate::Determinism::Fast), sums, minima and maxima allocate nothing if the device has grouped as many keys
+    /// before. Otherwise it allocates what [`group`](Self::group) and [`Groups::reduce_into`] need.
+    ///
+    /// ```
+    /// use warpfold::{Device, Sum};
+    ///
+    /// let device = Device::auto()?;
+    /// let (keys, values) = (device.upload(&[7u32, 7, 7])?, device.upload(&[1, 2, 4])?);
+    /// let (mut unique, mut sums) = (device.alloc(3)?, device.alloc(3)?);
+    /// let groups = device.group_by_into(&keys, &values, Sum, &mut unique, &mut sums)?;
+    /// assert_eq!(groups, 1);
+    /// assert_eq!(unique.view(..groups)?.download()?, [7]);
+    /// assert_eq!(sums.view(..groups)?.download()?, [7]);
+    /// # Ok::<(), warpfold::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ViewRange`] if `unique` or `output` has fewer elements than there are groups, whose number is the end of the
+    /// range; neither has changed then. Otherwise as [`group_by`](Self::group_by).
+    pub fn group_by_into<'a, 'b, 'c, 'd, K: GroupKey, T: Element, O: Segments<T>>(
+        &self,
+        keys: impl Input<'a, K>,
+        values: impl Input<'b, T>,
+        op: O,
+        unique: impl Target<'c, K>,
+        output: impl Target<'d, O::Acc>,
+    ) -> Result<usize, Error> {
+        let (keys, values) = (keys.into_views(), values.into_views());
+        self.check_keys_and_values_of_groups::<K, T, O>(&keys, values)?;
+        let (unique, output) = (unique.into_view_mut(), output.into_view_mut());
+        self.backend().check_same(unique.owner())?;
+        self.backend().check_same(output.owner())?;
+        let places = |groups| -> Result<_, Error> {
+            let (unique, output) = (unique.part(..groups)?, output.part(..groups)?);
+            Ok((unique.into_location(), output.into_location()))
+        };
+        if let Some((queue, pairs)) = self.in_one_pass::<K, T, O>(&keys, values) {
+            return with_storage(queue, |storage| {
+                let table = pairs.combine(queue, storage, op, SLOTS)?;
+                let (LocationMut::Device(unique), LocationMut::Device(output)) =
+                    places(table.groups)?
+                else {
+                    unreachable!("the arrays are on this device");
+                };
+                storage.list(queue, table, unique, false)?;
+                storage.cells(queue, table, output)?;
+                Ok(table.groups)
+            });
+        }
+        let groups = self.group(keys)?;
+        let (unique, output) = places(groups.len())?;
+        match (unique, groups.keys().location(), self.backend()) {
+            (LocationMut::Host(to), Location::Host(keys), _) => to.copy_from_slice(keys),
+            (LocationMut::Device(to), Location::Device(keys), Backend::Gpu(queue)) => {
+                queue.gpu().enter()?;
+                to.enqueue_copy(queue, keys)?;
+            }
+            _ => unreachable!("the arrays are on this device"),
+        }
+        groups.store::<T, O>(values, op, output)?;
+        Ok(groups.len())
+    }
+
+    /// The pairs, if this device combines values by atomics while it finds the groups.
+    fn in_one_pass<'a, K: GroupKey, T: Element, O: Segments<T>>(
+        &self,
+        keys: &View<'a, K>,
+        values: View<'a, T>,
+    ) -> Option<(&std::sync::Arc<Queue>, Pairs<'a, K, T>)> {
+        let row = match self.level {
+            Determinism::Fast => combine_of(&O::ENTRIES[0], size_of::<K>())?,
+            _ => return None,
+        };
+        match (keys.location(), values.location(), self.backend()) {
+            (Location::Device(keys), Location::Device(values), Backend::Gpu(queue))
+                if keys.len() > 0 =>
+            {
+                Some((queue, Pairs { row, keys, values }))
+            }
+            _ => None,
+        }
+    }
+
+    /// An error unless the keys and the values are on this device, there is a value for each key, and the keys can be
+    /// numbered.
+    fn check_keys_and_values_of_groups<K: GroupKey, T: Element, O: Segments<T>>(
+        &self,
+        keys: &View<'_, K>,
+        values: View<'_, T>,
+    ) -> Result<(), Error> {
+        self.check_group_keys(keys)?;
+        self.check_group_values::<T, O>(keys.len(), values)
     }
 
     /// An error unless the keys are on this device and can be numbered.
@@ -332,37 +431,35 @@ fn keys_of<K: Element>(keys: Span<'_, K>) -> Keys<'_> {
     }
 }
 
-/// Finds the groups of at least one key and combines their values by atomics. There is a value for each key, and the row
-/// is that of the operator over these values and keys.
-fn combine_in_one_pass<K: GroupKey, T: Element, O: Segments<T>>(
-    queue: &std::sync::Arc<Queue>,
-    storage: &mut Storage,
+/// At least one key, a value for each, and the row that combines such values by atomics.
+struct Pairs<'a, K: GroupKey, T: Element> {
     row: &'static Entry,
-    keys: Span<'_, K>,
-    values: Span<'_, T>,
-    op: O,
-    slots: usize,
-) -> Result<(Buffer<K>, Buffer<O::Acc>), Error> {
-    let mut initial = [0; size_of::<u64>()];
-    let first = [op.initial()];
-    let bytes = host::bytes(&first);
-    initial[..bytes.len()].copy_from_slice(bytes);
-    let combined = Combined {
-        row,
-        values: Argument::input(values),
-        op: Argument::operator(&op),
-        initial: u64::from_le_bytes(initial),
-        bytes: bytes.len(),
-    };
-    let table = storage.insert(queue, keys_of(keys), slots, Some(combined))?;
-    let mut unique = DeviceMemory::<K>::allocate(queue, table.groups)?;
-    storage.list(queue, table, &mut unique, false)?;
-    let mut accumulators = DeviceMemory::<O::Acc>::allocate(queue, table.groups)?;
-    storage.cells(queue, table, accumulators.all_mut())?;
-    Ok((
-        Buffer::device(queue, table.groups, unique),
-        Buffer::device(queue, table.groups, accumulators),
-    ))
+    keys: Span<'a, K>,
+    values: Span<'a, T>,
+}
+
+impl<K: GroupKey, T: Element> Pairs<'_, K, T> {
+    /// Finds the groups and combines their values by `op`, whose row it is.
+    fn combine<O: Segments<T>>(
+        &self,
+        queue: &Queue,
+        storage: &mut Storage,
+        op: O,
+        slots: usize,
+    ) -> Result<Table, Error> {
+        let mut initial = [0; size_of::<u64>()];
+        let first = [op.initial()];
+        let bytes = host::bytes(&first);
+        initial[..bytes.len()].copy_from_slice(bytes);
+        let combined = Combined {
+            row: self.row,
+            values: Argument::input(self.values),
+            op: Argument::operator(&op),
+            initial: u64::from_le_bytes(initial),
+            bytes: bytes.len(),
+        };
+        storage.insert(queue, keys_of(self.keys), slots, Some(combined))
+    }
 }
 
 /// Calls `run` with the stream's memory of groups, for one blocking call.

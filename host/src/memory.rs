@@ -110,25 +110,13 @@ impl<T: Element> DeviceMemory<T> {
     /// context must be current.
     #[cfg(feature = "teaching")]
     pub(crate) fn enqueue_first(&mut self, stream: &Stream, source: &Self) -> Result<(), Error> {
-        self.enqueue(stream, source.span(0, 1))
+        let (first, _) = self.all_mut().split_at(1);
+        first.enqueue_copy(stream, source.span(0, 1))
     }
 
     /// Enqueues a copy of `source`, which has the same length, and returns. The context must be current.
     pub(crate) fn enqueue_copy(&mut self, stream: &Stream, source: &Self) -> Result<(), Error> {
-        assert_eq!(self.len, source.len);
-        self.enqueue(stream, source.span(0, source.len))
-    }
-
-    /// Enqueues a copy of `source` to the first elements of this array.
-    fn enqueue(&mut self, stream: &Stream, source: Span<'_, T>) -> Result<(), Error> {
-        let to = self.span(0, source.len());
-        let bytes = source.len() * size_of::<T>();
-        if bytes == 0 {
-            return Ok(());
-        }
-        // SAFETY: both spans are `bytes` long, in memory that is freed only after a wait for all streams (see
-        // `Drop`); `self` is borrowed mutably, so they do not overlap.
-        unsafe { driver::copy_on_device(to.address(), source.address(), bytes, stream.handle()) }
+        self.all_mut().enqueue_copy(stream, source.all())
     }
 
     /// The `len` elements from `start` on.
@@ -265,6 +253,19 @@ impl<'a, T: Element> SpanMut<'a, T> {
     /// The same elements, for a shorter borrow.
     pub(crate) fn reborrow(&mut self) -> SpanMut<'_, T> {
         SpanMut(self.0)
+    }
+
+    /// Enqueues a copy of `source`, which has the same length, and returns. The context must be current.
+    pub(crate) fn enqueue_copy(self, stream: &Stream, source: Span<'_, T>) -> Result<(), Error> {
+        let Self(to) = self;
+        assert_eq!(to.len, source.len);
+        let bytes = source.len * size_of::<T>();
+        if bytes == 0 {
+            return Ok(());
+        }
+        // SAFETY: both spans are `bytes` long, in memory that is freed only after a wait for all streams (see
+        // `Drop`); the destination is borrowed mutably, so they do not overlap.
+        unsafe { driver::copy_on_device(to.address, source.address, bytes, stream.handle()) }
     }
 
     /// Copies `data`, which has the same length, to the elements, after all work on the stream, and waits

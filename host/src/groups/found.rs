@@ -203,7 +203,7 @@ impl<K: GroupKey> Groups<K> {
     }
 
     /// Stores the accumulators in `output`, which has one for each group. The arguments have been checked.
-    fn store<T: Element, O: Segments<T>>(
+    pub(super) fn store<T: Element, O: Segments<T>>(
         &self,
         values: View<'_, T>,
         op: O,

@@ -112,7 +112,7 @@ impl Storage {
         &mut self,
         queue: &Queue,
         table: Table,
-        unique: &mut DeviceMemory<K>,
+        unique: SpanMut<'_, K>,
         numbers: bool,
     ) -> Result<(), Error> {
         let Table { slots, groups } = table;
@@ -123,7 +123,7 @@ impl Storage {
         let arguments = [
             self.words.input(slots, size_of::<K>()),
             Argument::output(&mut self.state),
-            Argument::output(unique),
+            Argument::output_span(unique),
             self.slots.output(groups, INDEX),
             match numbers {
                 true => self.numbers.output(slots + 1, INDEX),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use cust::memory::mem_get_info;
 use libtest_mimic::{Completion, Failed, Trial};
-use warpfold::{Device, Error, Predicate, Sum};
+use warpfold::{Determinism, Device, Error, Predicate, Sum};
 
 use crate::lab::Lab;
 
@@ -62,6 +62,7 @@ pub fn trials(lab: &Arc<Lab>) -> Vec<Trial> {
     vec![
         lab.trial("allocations: the counter works", counter),
         lab.trial("allocations: none by calls that wait", none),
+        lab.trial("allocations: none of the device by groups", groups),
     ]
 }
 
@@ -97,5 +98,32 @@ fn none(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
     match counted {
         0 if free == free_after || !lab.alone => Ok(Completion::Completed),
         _ => Err(format!("{counted} allocations; {free} bytes free, then {free_after}").into()),
+    }
+}
+
+fn groups(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
+    /// Arrays of 4 MiB: an allocation changes the free memory.
+    const N: u32 = 1 << 20;
+    let device = device.clone().determinism(Determinism::Fast);
+    let keys = device.upload(&(0..N).map(|i| i / 2 * 7).collect::<Vec<_>>())?;
+    let values = device.upload(&vec![1i32; N as usize])?;
+    let mut unique = device.alloc(N as usize)?;
+    let mut sums = device.alloc(N as usize)?;
+    let mut call = || device.group_by_into(&keys, &values, Sum, &mut unique, &mut sums);
+    call()?;
+    device.synchronize()?;
+    let (free, _) = mem_get_info()?;
+    let mut least = free;
+    for _ in 0..3 {
+        let groups = call()?;
+        if groups != N as usize / 2 {
+            return Err(format!("{groups} groups").into());
+        }
+        least = least.min(mem_get_info()?.0);
+    }
+    device.synchronize()?;
+    match least {
+        _ if least == free || !lab.alone => Ok(Completion::Completed),
+        _ => Err(format!("{free} bytes free, then {least}").into()),
     }
 }

@@ -292,9 +292,65 @@ fn into_buffers(device: &Device) -> Result<(), Failed> {
     is(sums.download()?, vec![9, 2, 5, 9], "sums")?;
     let error = groups.reduce_into(&values, Sum, sums.view_mut(..1)?);
     match error {
-        Err(Error::ViewRange { .. }) => Ok(()),
-        other => Err(format!("{other:?} for too few elements").into()),
+        Err(Error::ViewRange { .. }) => {}
+        other => return Err(format!("{other:?} for too few elements").into()),
     }
+    let fast = device.clone().determinism(Determinism::Fast);
+    for device in [device, &fast] {
+        group_into_buffers(device)?;
+    }
+    Ok(())
+}
+
+fn group_into_buffers(device: &Device) -> Result<(), Failed> {
+    let keys = device.upload(&[5i32, -5, 5])?;
+    let values = device.upload(&[1u64, 2, 4])?;
+    let (mut unique, mut sums) = (device.upload(&[9i32; 4])?, device.upload(&[9u64; 5])?);
+    let (own, to) = (unique.view_mut(1..)?, sums.view_mut(2..)?);
+    is(
+        device.group_by_into(&keys, &values, Sum, own, to)?,
+        2,
+        "the number of groups",
+    )?;
+    let (found, results) = (unique.download()?, sums.download()?);
+    is((found[0], found[3]), (9, 9), "the keys' other elements")?;
+    is(
+        (&results[..2], results[4]),
+        (&[9, 9][..], 9),
+        "the sums' other elements",
+    )?;
+    let groups = GroupBy {
+        keys: found[1..3].to_vec(),
+        results: results[2..4].to_vec(),
+    };
+    let wanted = GroupBy {
+        keys: vec![-5, 5],
+        results: vec![2, 5],
+    };
+    is(groups.sort(), wanted, "the groups")?;
+
+    for (own, to) in [(1, 5), (4, 1)] {
+        let (own, to) = (unique.view_mut(..own)?, sums.view_mut(..to)?);
+        match device.group_by_into(&keys, &values, Sum, own, to) {
+            Err(Error::ViewRange { .. }) => {}
+            other => return Err(format!("{other:?} for too few elements").into()),
+        }
+    }
+    let unchanged = (unique.download()?, sums.download()?);
+    is(unchanged, (found, results), "what an error leaves")?;
+
+    let mut elsewhere = Device::cpu().alloc::<u64>(2)?;
+    match device.group_by_into(&keys, &values, Sum, &mut unique, &mut elsewhere) {
+        Err(Error::OtherDevice { .. }) => {}
+        other => return Err(format!("{other:?} for a result of another device").into()),
+    }
+    let (keys, values) = (keys.view(..0)?, values.view(..0)?);
+    let (none, to) = (unique.view_mut(..0)?, sums.view_mut(..0)?);
+    is(
+        device.group_by_into(keys, values, Sum, none, to)?,
+        0,
+        "no groups",
+    )
 }
 
 fn arranged(device: &Device) -> Result<(), Failed> {
