@@ -1,7 +1,7 @@
 //! `warpfold-bench groups`: sums of f32 by keys of 32 bits in any order.
 //!
-//! Each round makes every call once. All times are the device's own, and contain the waits of the calls. CUB sorts the pairs
-//! and reduces the runs of the sorted keys (`--peers`).
+//! Each round makes every call once. All times are the device's own, and contain the waits of the calls; `group_by` stores in
+//! given memory. CUB sorts the pairs and reduces the runs of the sorted keys (`--peers`); its memory is given, too.
 
 use std::ffi::c_void;
 use std::fs;
@@ -92,11 +92,15 @@ pub fn run(options: &GroupsOptions) -> Result<()> {
                 times[3].push(device.time(combine)?);
                 let mut results = vec![];
                 for (device, times) in [&device, &fast].into_iter().zip(&mut times[4..6]) {
+                    let mut unique = device.alloc::<u32>(groups.len())?;
+                    let mut sums = device.alloc::<f32>(groups.len())?;
                     let call = || {
-                        results.push(device.group_by_buffers(&keys, &x, Sum)?);
-                        Ok(())
+                        device
+                            .group_by_into(&keys, &x, Sum, &mut unique, &mut sums)
+                            .map(drop)
                     };
                     times.push(device.time(call)?);
+                    results.push((unique, sums));
                 }
                 if let Some(cub) = &cub {
                     times[6].push(cub.time(&device, &keys, &x, log)?);

@@ -42,7 +42,7 @@ pub struct Group {
     pub reduce_us: f64,
     /// A reduction by atomics.
     pub combine_us: f64,
-    /// One reproducible call that does all.
+    /// One reproducible call that does all, to given memory.
     pub group_by_us: f64,
     /// The same on a device of the level `Fast`.
     pub group_by_fast_us: f64,
