@@ -263,7 +263,7 @@ impl<I: Items, O: Op<I>> Reducer<I, O> {
             // SAFETY: the caller guarantees that all lanes arrive, here and below; the segment has the tile, and it has an item.
             let of_tile = unsafe {
                 match O::SELECTS {
-                    true => select_of_tile::<I, O, N>(self.op, items.tile(tile), tile),
+                    true => select_of_tile::<I, O, N>(self.op, items.tile(tile), tile, lane),
                     false => reduce_tile_of_part::<I, O, N, K>(self.op, items, tile),
                 }
             };

@@ -2,11 +2,10 @@
 
 use crate::element::Shuffle;
 use crate::items::Items;
-use crate::mem::{compiler_barrier, opaque};
+use crate::mem::compiler_barrier;
 use crate::op::{Op, unrolled};
 use crate::tile::{Part, Shifted, Source, Vectored, items_of_tile, zero};
 use crate::warp::{FULL_MASK, WARP_SIZE};
-use cuda_std::thread::thread_idx_x;
 use cuda_std::warp::{WarpReductionOp, warp_reduce};
 
 /// The vectors of a tile that a lane has in flight.
@@ -79,7 +78,7 @@ fn found_in<I: Items, O: Op<I>, const N: usize>(op: O, best: I, items: [I; N]) -
 }
 
 /// Selects an item of a tile of a segment, whose number is `number`. Vectors are [shifted](crate::mem::Global::shifted) unless the
-/// tile starts with one. **Every lane holds the result.**
+/// tile starts with one. `lane` is the lane's number in the warp. **Every lane holds the result.**
 ///
 /// # Safety
 ///
@@ -89,6 +88,7 @@ pub(super) unsafe fn select_of_tile<I: Items, O: Op<I>, const N: usize>(
     op: O,
     tile: Part<I>,
     number: usize,
+    lane: u32,
 ) -> O::Acc {
     let rows = (tile.len / N) as u32;
     // The first item, which is in the first row for every lane.
@@ -96,12 +96,12 @@ pub(super) unsafe fn select_of_tile<I: Items, O: Op<I>, const N: usize>(
         item: tile.get(0),
         row: 0,
     };
-    let mut row = thread_idx_x() % WARP_SIZE;
+    let mut row = lane;
     if tile.is_aligned::<N>() {
-        best = best_of_vectors::<I, O, N>(op, best, rows, |row| tile.vector(row * N));
+        best = best_of_vectors::<I, O, N>(op, best, row, rows, |row| tile.vector(row * N));
         row = rows;
     } else if tile.has_granules::<N>() {
-        best = best_of_vectors::<I, O, N>(op, best, rows, |row| tile.shifted(row * N));
+        best = best_of_vectors::<I, O, N>(op, best, row, rows, |row| tile.shifted(row * N));
         row = rows;
     }
     // The row that the end cuts, which every lane takes, or all rows.
@@ -126,18 +126,17 @@ fn items_of_row<I: Items, const N: usize>(tile: Part<I>, row: u32) -> [I; N] {
     items
 }
 
-/// The better one of an item and those of the lane's rows of a tile, of which `rows` are whole.
+/// The better one of an item and those of every 32nd row of a tile from `row` on, of which `rows` are whole.
 #[cfg_attr(target_arch = "nvptx64", inline(always))]
 // Simulated code needs no copy for each caller.
 #[cfg_attr(not(target_arch = "nvptx64"), inline(never), track_caller)]
 fn best_of_vectors<I: Items, O: Op<I>, const N: usize>(
     op: O,
     mut best: Best<I>,
+    mut row: u32,
     rows: u32,
     vector: impl Fn(usize) -> [I; N],
 ) -> Best<I> {
-    // Otherwise LLVM would compute addresses in front of a loop over tiles, and too few registers would be left.
-    let mut row = opaque((thread_idx_x() % WARP_SIZE) as usize) as u32;
     while row < rows {
         // The last row stands for those behind it.
         let number = |k: usize| (row + k as u32 * WARP_SIZE).min(rows - 1);

@@ -1,6 +1,7 @@
 //! The tiles of long segments that start in a window.
 
 use super::*;
+use crate::mem::opaque;
 use crate::segments::select::select_of_tile;
 use crate::tile::Part;
 
@@ -43,7 +44,9 @@ impl<I: Items, O: Op<I>> Block<I, O> {
                         true => {
                             let arrays = self.arrays;
                             let part = Part { arrays, start, len };
-                            select_of_tile::<I, O, N>(self.op, part.tile(tile), tile)
+                            // Otherwise LLVM would compute addresses before the loop, and too few registers would be left.
+                            let lane = opaque(lane as usize) as u32;
+                            select_of_tile::<I, O, N>(self.op, part.tile(tile), tile, lane)
                         }
                         false => {
                             let part = I::part(self.arrays, start, len);
