@@ -1,5 +1,7 @@
 //! Makes a copy of the kernels for every seeded bug, and one without a bug. All copies are modules of this
 //! package, so that one compilation builds them all. A copy contains only the modules that depend on the bug.
+//!
+//! [`CHOICE`] limits the copies to some files. The texts of all mutants are compared with the source in any case.
 
 mod copy;
 mod entries;
@@ -13,7 +15,16 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 use table::{Mutant, SOURCES, Source, TEXTBOOK};
 
+/// The variable that limits the copies to files whose path contains one of these words, between which are commas.
+const CHOICE: &str = "WARPFOLD_MUTANTS";
+
 fn main() {
+    println!("cargo::rerun-if-env-changed={CHOICE}");
+    let choice = env::var(CHOICE).ok();
+    let is_chosen = |path: &str| match &choice {
+        Some(words) => words.split(',').any(|word| path.contains(word)),
+        None => true,
+    };
     let package = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
     let kernels = package.join("../../kernels-gpu/src");
@@ -29,23 +40,48 @@ fn main() {
     // Copies of removed mutants.
     let _ = fs::remove_dir_all(&copies);
     let kernels = Tree::read(&kernels);
-    let mut generated = Generated::default();
+    let mut generated = Generated {
+        sources: SOURCES.iter().filter(|s| is_chosen(s.path)).collect(),
+        ..Generated::default()
+    };
+    let mut stale = vec![];
     for source in SOURCES {
-        generated.control(source, &kernels, &textbook, &copies);
+        if is_chosen(source.path) {
+            generated.control(source, &kernels, &textbook, &copies);
+        }
+        let text = source_text(source, &kernels, &textbook);
         for mutant in source.mutants {
-            generated.mutant(source, mutant, &kernels, &textbook, &copies);
+            match copy::replaced(&text, mutant) {
+                Ok(text) if is_chosen(source.path) => {
+                    generated.mutant(source, mutant, text, &kernels, &copies);
+                }
+                Ok(_) => {}
+                Err(why) => stale.push(format!("{}/{}: {why}", stem(source.path), mutant.name)),
+            }
         }
     }
+    assert!(
+        stale.is_empty(),
+        "the text of mutants is no longer in the source:\n{}",
+        stale.join("\n")
+    );
+    let mutants = || SOURCES.iter().flat_map(|source| source.mutants);
+    let misses = mutants().filter(|mutant| mutant.known_miss.is_some());
+    assert!(
+        misses.count() * 20 <= mutants().count(),
+        "more than one mutant in twenty is a known miss"
+    );
     write(&out.join("mutants.rs"), &generated.finish());
 }
 
 /// The package's generated source: the copies as modules, and their table.
 #[derive(Default)]
 struct Generated {
+    /// Those that are compiled.
+    sources: Vec<&'static Source>,
     modules: String,
     mutants: String,
     controls: String,
-    stale: String,
 }
 
 impl Generated {
@@ -58,7 +94,8 @@ impl Generated {
         } else {
             let run = entries_of(source.kernels);
             if !self.modules.contains("mod control;") {
-                let of_kernels = SOURCES.iter().filter(|s| !s.path.starts_with(TEXTBOOK));
+                let of_kernels = self.sources.iter();
+                let of_kernels = of_kernels.filter(|s| !s.path.starts_with(TEXTBOOK));
                 let all = of_kernels.flat_map(|source| entries_of(source.kernels));
                 self.tree("control", kernels, &unique(all), None, copies);
             }
@@ -71,30 +108,18 @@ impl Generated {
         }
     }
 
-    /// A copy with a bug; a note if the text to replace has changed.
+    /// A copy with a bug: the source's file has `text`.
     fn mutant(
         &mut self,
         source: &Source,
         mutant: &Mutant,
+        text: String,
         kernels: &Tree,
-        textbook: &Path,
         copies: &Path,
     ) {
         let id = format!("{}/{}", stem(source.path), mutant.name);
         let module = id.replace('/', "__");
         let is_textbook = source.path.starts_with(TEXTBOOK);
-        let text = if is_textbook {
-            read(&textbook.join(source.path))
-        } else {
-            kernels.file(source.path).to_owned()
-        };
-        let text = match copy::replaced(&text, mutant) {
-            Ok(text) => text,
-            Err(why) => {
-                let _ = writeln!(self.stale, "({id:?}, {why:?}),");
-                return;
-            }
-        };
         let programs = if is_textbook {
             self.textbook(&module, &text, source, copies)
         } else {
@@ -140,17 +165,23 @@ impl Generated {
             modules,
             mutants,
             controls,
-            stale,
+            ..
         } = self;
         format!(
             "#[allow(warnings, clippy::all)]\nmod copies {{\n{modules}}}\n\
              /// The kernels with one bug each.\n\
              pub static MUTANTS: &[Mutant] = &[\n{mutants}];\n\
              /// The unchanged kernels, by file.\n\
-             pub static CONTROLS: &[(&str, Programs)] = &[\n{controls}];\n\
-             /// Mutants whose text is no longer in the source, and that text.\n\
-             pub static STALE: &[(&str, &str)] = &[\n{stale}];\n"
+             pub static CONTROLS: &[(&str, Programs)] = &[\n{controls}];\n"
         )
+    }
+}
+
+/// The text of a source's file.
+fn source_text(source: &Source, kernels: &Tree, textbook: &Path) -> String {
+    match source.path.starts_with(TEXTBOOK) {
+        true => read(&textbook.join(source.path)),
+        false => kernels.file(source.path).to_owned(),
     }
 }
 

@@ -5,8 +5,9 @@
 //! kernels-mutants` launches each copy until a check or a wrong result shows the bug, and prints what found
 //! it.
 //!
-//! If a mutant's text is no longer in the source, the test fails: change the mutants together with their
-//! kernel.
+//! If a mutant's text is no longer in the source, the build fails: change the mutants together with their
+//! kernel. To compile and run only those of some files, name parts of their paths:
+//! `WARPFOLD_MUTANTS=segments,runs cargo test -p kernels-mutants`.
 
 pub mod textbook;
 
