@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     /// A record of this repository.
-    const RECORD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/records/h200/2026-11-27/parts");
+    const RECORD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/records/h200/2026-11-28/parts");
 
     #[test]
     fn a_record_becomes_pages_and_figures() {
