@@ -21,8 +21,16 @@ const CHOICE: &str = "WARPFOLD_MUTANTS";
 fn main() {
     println!("cargo::rerun-if-env-changed={CHOICE}");
     let choice = env::var(CHOICE).ok();
-    let is_chosen = |path: &str| match &choice {
-        Some(words) => words.split(',').any(|word| path.contains(word)),
+    let words: Option<Vec<&str>> = choice.as_ref().map(|words| words.split(',').collect());
+    for word in words.iter().flatten() {
+        let mut paths = SOURCES.iter().map(|source| source.path);
+        assert!(
+            !word.is_empty() && paths.any(|path| path.contains(word)),
+            "{CHOICE}: no file with mutants has `{word}` in its path"
+        );
+    }
+    let is_chosen = |path: &str| match &words {
+        Some(words) => words.iter().any(|word| path.contains(word)),
         None => true,
     };
     let package = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
