@@ -122,8 +122,8 @@ fn groups(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
         least = least.min(mem_get_info()?.0);
     }
     device.synchronize()?;
-    match least {
-        _ if least == free || !lab.alone => Ok(Completion::Completed),
-        _ => Err(format!("{free} bytes free, then {least}").into()),
+    match least == free || !lab.alone {
+        true => Ok(Completion::Completed),
+        false => Err(format!("{free} bytes free, then {least}").into()),
     }
 }
