@@ -60,10 +60,10 @@ use cuda_std::thread::{sync_threads, thread_idx_x};
 use part::{Later, Part};
 
 /// The threads of a block.
-pub const THREADS: u32 = 256;
+pub const THREADS: u32 = 512;
 
 /// The blocks that a multiprocessor holds at the same time, which limits a thread to 64 registers.
-pub const BLOCKS: u32 = 4;
+pub const BLOCKS: u32 = 2;
 
 const WARPS: u32 = THREADS / WARP_SIZE;
 
@@ -90,7 +90,7 @@ const KEYS_AT: u32 = MASKS_AT + 4 * GROUPS * THREADS;
 /// of a part fit if runs have four keys on average.
 const fn most_places<K: Element>() -> u32 {
     let of_group = WARP_SIZE as usize * rows_of::<K>() * keys_of_row::<K>();
-    (of_group + of_group / 4) as u32
+    (of_group + of_group / 8) as u32
 }
 
 /// Whether the keys of placed starts stay in shared memory. Longer ones are loaded again.
@@ -111,7 +111,7 @@ const fn places_at<K: Element>() -> u32 {
 
 /// The dynamic shared memory of a block in bytes.
 pub const fn shared_bytes<K: Element>() -> u32 {
-    places_at::<K>() + 4 * WARPS * most_places::<K>()
+    places_at::<K>() + 2 * WARPS * most_places::<K>()
 }
 
 /// The adjacent keys of a lane in a row.
@@ -192,7 +192,7 @@ pub unsafe fn find_runs<K: Element, const N: usize, const ROWS: usize>(
             Shared::<u64>::dynamic_at(BEFORE_AT),
             Shared::<u32>::dynamic_at(MASKS_AT),
             Shared::<K>::dynamic_at(KEYS_AT),
-            Shared::<u32>::dynamic_at(places_at::<K>()),
+            Shared::<u16>::dynamic_at(places_at::<K>()),
         )
     };
     let tiles = work.tiles();

@@ -145,9 +145,10 @@ pub struct Shape {
     pub windows: u64,
     /// The number of [cells](Layout::cells).
     pub cells: u64,
-    /// The number of segments of a window on average, in units of 2^-32, rounded down.
-    per_window: u64,
-    /// Of [`by_warp`]: the warps of chunks for each warp, and the segments of a chunk on average, in the same units.
+    /// The number of segments of a diagonal on average, in units of 2^-48, rounded down.
+    per_diagonal: u64,
+    /// Of [`by_warp`]: the warps of chunks for each warp, and the segments of a chunk on average, in units of
+    /// 2^-32.
     per_warp: u64,
     per_chunk: u64,
     /// The number of the call, and the [epoch](by_warp) of its counters.
@@ -168,7 +169,10 @@ impl Shape {
             items: n as u64,
             windows: windows as u64,
             cells: cells as u64,
-            per_window: (((segments as u128) << 32) / windows as u128) as u64,
+            per_diagonal: match segments {
+                0 => 0,
+                _ => (((segments as u128) << 48) / (n as u128 + segments as u128)) as u64,
+            },
             per_warp: 0,
             per_chunk: 0,
             call: 0,
@@ -189,6 +193,13 @@ impl Shape {
             per_chunk: (started / items) as u64,
             ..Self::new::<I>(n, segments, row, is_signed)
         }
+    }
+
+    /// The number of segments of so many diagonals, if all have the same length; rounded up. A division would be a call.
+    #[inline(always)]
+    fn segments_of(&self, diagonals: usize) -> usize {
+        let segments = diagonals as u128 * u128::from(self.per_diagonal);
+        ((segments + ((1 << 48) - 1)) >> 48) as usize
     }
 
     /// The same of call number `call`.

@@ -7,7 +7,7 @@ use crate::op::{Sum, unrolled};
 use crate::tile::zero;
 use crate::warp::{FULL_MASK, WARP_SIZE, reduce_down};
 use cuda_std::thread::thread_idx_x;
-use cuda_std::warp::{sync_warp, warp_vote_ballot};
+use cuda_std::warp::{sync_warp, warp_vote_any, warp_vote_ballot};
 
 /// The lanes with a start from which on keys are kept in shared memory.
 const MANY: u32 = 24;
@@ -61,7 +61,7 @@ pub(super) struct Part<K, const N: usize, const ROWS: usize> {
     /// The keys of the warp's first starts, if they are [kept](keeps).
     pub(super) kept: Shared<K>,
     /// The places of the warp's starts in some groups, counted from the warp's first key.
-    pub(super) places: Shared<u32>,
+    pub(super) places: Shared<u16>,
 }
 
 impl<K: Element, const N: usize, const ROWS: usize> Part<K, N, ROWS> {
@@ -190,11 +190,16 @@ impl<K: Element, const N: usize, const ROWS: usize> Part<K, N, ROWS> {
         mut later: Later<K>,
     ) {
         let lane = thread_idx_x() % WARP_SIZE;
-        let mut own = lane;
-        while own < kept {
-            starts.unique.set(run + own as usize, self.kept.get(own));
-            starts.set(run + own as usize, self.start(own));
-            own += WARP_SIZE;
+        // A multiple of 32 is the number of a run that lane 0 stores: a warp's stores are those of whole lines.
+        let skew = run as u32 % WARP_SIZE;
+        let mut number = lane;
+        while number < skew + kept {
+            if number >= skew {
+                let own = number - skew;
+                starts.unique.set(run + own as usize, self.kept.get(own));
+                starts.set(run + own as usize, self.start(own));
+            }
+            number += WARP_SIZE;
         }
         run += kept as usize;
         if kept > 0 {
@@ -234,11 +239,14 @@ impl<K: Element, const N: usize, const ROWS: usize> Part<K, N, ROWS> {
         while groups < GROUPS {
             let mask = self.masks.get(groups * THREADS + thread_idx_x());
             // SAFETY: as above; the mask is the lane's own.
-            let of_group = unsafe { self.place(mask, groups, placed, None) };
-            if placed + of_group > most_places::<K>() {
-                break;
+            if unsafe { warp_vote_any(FULL_MASK, mask != 0) } {
+                // SAFETY: as above.
+                let of_group = unsafe { self.place(mask, groups, placed, None) };
+                if placed + of_group > most_places::<K>() {
+                    break;
+                }
+                placed += of_group;
             }
-            placed += of_group;
             groups += 1;
         }
         // SAFETY: as above.
@@ -270,7 +278,7 @@ impl<K: Element, const N: usize, const ROWS: usize> Part<K, N, ROWS> {
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn start(&self, number: u32) -> usize {
-        self.first.wrapping_add(self.places.get(number) as usize)
+        self.first.wrapping_add(self.places.get(number).into())
     }
 
     /// Writes the places of the warp's starts in a group, in ascending order, behind those that have been placed, if there is
@@ -320,7 +328,7 @@ impl<K: Element, const N: usize, const ROWS: usize> Part<K, N, ROWS> {
             let mut number = rows + (lanes_below >> byte(r) & BYTE);
             unrolled!(|e < N| if mask & Self::bit(r, e) != 0 {
                 let place = first + (r * Self::ROW + e) as u32 + lane * N as u32;
-                self.places.set(number, place);
+                self.places.set(number, place as u16);
                 if let Some(own) = own {
                     self.kept.set(number, own[r][e]);
                 }

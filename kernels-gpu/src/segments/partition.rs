@@ -5,7 +5,17 @@ use super::{Edge, Offsets, Work};
 use crate::tile::LANES;
 use cuda_std::thread::{block_dim_x, block_idx_x, grid_dim_x, thread_idx_x};
 
-/// Stores the plan of each window, and finds its first segment by binary search: a lane for each, and one for where the window
+/// The guesses for a window's first segment, before steps.
+const GUESSES: u32 = 3;
+
+/// The distance of a guess in segments behind which further guesses are not worth their loads.
+const FAR: usize = 1 << 15;
+
+/// The length of the first step in segments, and how much longer each further one is.
+const FIRST_STEP: usize = 16;
+const FASTER: usize = 8;
+
+/// Stores the plan of each window, and finds its first segment: a lane for each, and one for where the window
 /// behind those of the warp begins. Empties the cells, and forgets the number of huge segments and the bad offsets of the launch
 /// before.
 ///
@@ -36,7 +46,11 @@ pub unsafe fn partition(offsets: Offsets, work: Work) {
     }
 }
 
-/// Where a window begins.
+/// Where a window begins: at the first segment whose start is not before its first diagonal.
+///
+/// A few guesses come first, each from the one before, as if all segments in between had the average length. Then steps that
+/// become longer, from the last guess on, until the segment is between two of them, and bisection; at once if a guess is far
+/// away.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 fn edge_of(offsets: Offsets, window: usize) -> Edge {
@@ -48,19 +62,35 @@ fn edge_of(offsets: Offsets, window: usize) -> Edge {
         low = high;
     }
     let begin = window * offsets.shape.window as usize;
-    let is_before = |segment: usize| offsets.get(segment).wrapping_add(segment) < begin;
-    // Where the window's first segment is if all have the same length. A division would be a call.
-    let guess = window as u128 * offsets.shape.per_window as u128;
-    let guess = ((guess + u32::MAX as u128) >> 32) as usize;
-    if low < guess && guess < high && is_before(guess - 1) && !is_before(guess) {
-        (low, high) = (guess, guess);
-    }
-    // The first segment with a start of at least `begin` is in `low..=high`, if offsets do not decrease.
+    let (mut guess, mut guesses) = (offsets.shape.segments_of(begin), GUESSES);
+    let mut step = FIRST_STEP;
+    // The segment is in `low..=high`, if offsets do not decrease.
     while low < high {
-        let middle = low + (high - low) / 2;
-        match is_before(middle) {
-            true => low = middle + 1,
-            false => high = middle,
+        let is_near = guesses > 0 || step < high - low;
+        let middle = match is_near {
+            true => guess.clamp(low, high - 1),
+            false => low + (high - low) / 2,
+        };
+        let diagonal = offsets.get(middle).wrapping_add(middle);
+        let mut distance = step;
+        if guesses > 0 {
+            distance = offsets.shape.segments_of(diagonal.abs_diff(begin));
+            guesses -= 1;
+            if distance > FAR {
+                (guesses, step) = (0, usize::MAX);
+            }
+        } else if is_near {
+            step *= FASTER;
+        }
+        match diagonal < begin {
+            true => {
+                low = middle + 1;
+                guess = low.saturating_add(distance);
+            }
+            false => {
+                high = middle;
+                guess = high.saturating_sub(distance);
+            }
         }
     }
     Edge::of(offsets, low)

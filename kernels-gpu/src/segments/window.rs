@@ -471,6 +471,8 @@ impl<I: Items, O: Op<I>> Block<I, O> {
             let mut acc = Lane::<I, O, N>::new(self.op);
             acc.absorb_item(0, I::staged(segment.staged, segment.start), 0);
             acc.combined()
+        } else if Self::IS_SHORT && segment.len <= 2 * Self::ADJACENT {
+            self.two_lanes::<N, K>(segment)
         } else if segment.len <= Self::ADJACENT {
             self.lane::<N, K>(segment, 0)
         } else {

@@ -73,6 +73,18 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         low
     }
 
+    /// Combines the items of a segment of up to two lanes. Threads with one and with two go the same way, as lengths are
+    /// often mixed.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub(super) fn two_lanes<const N: usize, const K: usize>(&self, segment: Segment<I>) -> O::Acc {
+        let mut value = self.lane::<N, K>(segment, 0);
+        if segment.len > Self::ADJACENT {
+            value = self.op.combine(value, self.lane::<N, K>(segment, 1));
+        }
+        value
+    }
+
     /// Combines the items of a lane of a segment that has no second row.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]

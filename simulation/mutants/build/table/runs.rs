@@ -259,10 +259,30 @@ pub const PART: Source = Source {
         mutant(
             "one_start_of_a_lane",
             "leaves out the kept starts behind the first 32",
-            "            own += WARP_SIZE;
+            "            number += WARP_SIZE;
 ",
             "            break;
 ",
+        ),
+        mutant(
+            "kept_before_the_first",
+            "lanes in front of the first kept start store one too",
+            "            if number >= skew {
+",
+            "            if number + 1 >= skew {
+",
+        ),
+        mutant(
+            "last_kept_left_out",
+            "the starts begin with lane 0, but not their end",
+            "while number < skew + kept {",
+            "while number < kept {",
+        ),
+        mutant(
+            "group_of_other_lanes_left_out",
+            "leaves out a group in which only some lanes have starts",
+            "warp_vote_any(FULL_MASK, mask != 0)",
+            "cuda_std::warp::warp_vote_all(FULL_MASK, mask != 0)",
         ),
         mutant(
             "first_keys_again",

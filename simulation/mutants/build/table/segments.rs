@@ -67,14 +67,28 @@ pub const PARTITION: Source = Source {
         mutant(
             "start_without_number",
             "counts only the items before a start, not the segments",
-            "offsets.get(segment).wrapping_add(segment) < begin;",
-            "offsets.get(segment) < begin;",
+            "offsets.get(middle).wrapping_add(middle);",
+            "offsets.get(middle);",
         ),
         mutant(
             "edge_belongs_to_both",
             "a segment that starts at an edge belongs to the window before",
-            "wrapping_add(segment) < begin;",
-            "wrapping_add(segment) <= begin;",
+            "match diagonal < begin {",
+            "match diagonal <= begin {",
+        ),
+        mutant(
+            "guess_is_the_answer",
+            "the search ends with its first guess",
+            "            guesses -= 1;
+",
+            "            (low, high) = (middle, middle);
+",
+        ),
+        mutant(
+            "guess_not_clamped",
+            "a guess may be outside of the part where the segment is",
+            "guess.clamp(low, high - 1)",
+            "guess",
         ),
         mutant(
             "last_lane_plans",
@@ -326,6 +340,20 @@ pub const LANES: Source = Source {
     path: "segments/window/lanes.rs",
     kernels: ALL,
     mutants: &[
+        mutant(
+            "second_lane_left_out",
+            "a thread combines the first of two lanes",
+            "if segment.len > Self::ADJACENT {",
+            "if segment.len > 2 * Self::ADJACENT {",
+        )
+        .on(SUM),
+        mutant(
+            "first_lane_again",
+            "a thread combines the first lane twice",
+            "self.lane::<N, K>(segment, 1)",
+            "self.lane::<N, K>(segment, 0)",
+        )
+        .on(SUM),
         mutant(
             "lanes_in_order",
             "a thread combines adjacent lanes instead of halves",
