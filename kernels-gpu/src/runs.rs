@@ -59,8 +59,9 @@ use crate::warp::WARP_SIZE;
 use cuda_std::thread::{sync_threads, thread_idx_x};
 use part::{Later, Part};
 
-/// The threads of a block.
-pub const THREADS: u32 = 512;
+/// The threads of a block: as many as have room for their starts in 48 KiB of shared memory, because a block waits for those in
+/// front of it, and few large ones wait less.
+pub const THREADS: u32 = 480;
 
 /// The blocks that a multiprocessor holds at the same time, which limits a thread to 64 registers.
 pub const BLOCKS: u32 = 2;
@@ -80,17 +81,16 @@ const MOST_KEYS: usize = 16;
 const GROUPS: u32 = 4;
 
 /// Where the block's words are in shared memory: a count for each warp, the tile's number, and the starts before the tile;
-/// a mask for each thread and group, and for each warp the keys and the places of its first starts.
+/// then for each warp the keys and the places of its first starts.
 const TILE: u32 = WARPS;
-const BEFORE_AT: u32 = 4 * (WARPS + 2);
-const MASKS_AT: u32 = BEFORE_AT + 8;
-const KEYS_AT: u32 = MASKS_AT + 4 * GROUPS * THREADS;
+const BEFORE_AT: u32 = 4 * (WARPS + 1).next_multiple_of(2);
+const KEYS_AT: u32 = (BEFORE_AT + 8).next_multiple_of(16);
 
 /// The most starts of a warp in shared memory: more than those of a group of which every key is a start, so that all starts
 /// of a part fit if runs have four keys on average.
 const fn most_places<K: Element>() -> u32 {
     let of_group = WARP_SIZE as usize * rows_of::<K>() * keys_of_row::<K>();
-    (of_group + of_group / 8) as u32
+    (of_group + of_group / 16) as u32
 }
 
 /// Whether the keys of placed starts stay in shared memory. Longer ones are loaded again.
@@ -186,11 +186,10 @@ pub unsafe fn find_runs<K: Element, const N: usize, const ROWS: usize>(
     let (tid, n) = (thread_idx_x(), keys.len());
     let (warp, lane) = (tid / WARP_SIZE, tid % WARP_SIZE);
     // SAFETY: the launch provides this shared memory, and barriers separate the stores below from the loads.
-    let (words, before, masks, kept, places) = unsafe {
+    let (words, before, kept, places) = unsafe {
         (
             Shared::<u32>::dynamic(),
             Shared::<u64>::dynamic_at(BEFORE_AT),
-            Shared::<u32>::dynamic_at(MASKS_AT),
             Shared::<K>::dynamic_at(KEYS_AT),
             Shared::<u16>::dynamic_at(places_at::<K>()),
         )
@@ -207,7 +206,6 @@ pub unsafe fn find_runs<K: Element, const N: usize, const ROWS: usize>(
         keys,
         first: first.wrapping_sub(skew.unwrap_or(0)),
         has_vectors: skew.is_some(),
-        masks,
         kept: kept.behind(warp * most_places::<K>()),
         places: places.behind(warp * most_places::<K>()),
     };
@@ -229,7 +227,7 @@ pub unsafe fn find_runs<K: Element, const N: usize, const ROWS: usize>(
     let mut later = Later::none(found.groups);
     if found.placed == 0 {
         // SAFETY: all lanes of the warp arrive.
-        later = unsafe { part.later(0) };
+        later = unsafe { part.later(found.masks, 0) };
     }
     if warp == 0 {
         // SAFETY: all lanes of this warp arrive, and no other warp does.
@@ -246,7 +244,7 @@ pub unsafe fn find_runs<K: Element, const N: usize, const ROWS: usize>(
     sync_threads();
     let run = before.get(0) as usize + of_warps as usize;
     // SAFETY: all lanes of the warp arrive.
-    unsafe { part.store(run, starts, found.placed, later) };
+    unsafe { part.store(run, starts, found, later) };
 }
 
 /// The number of warps, for a loop.

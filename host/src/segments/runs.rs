@@ -1,7 +1,7 @@
 //! Runs of equal keys: their keys and lengths, and reductions of their values.
 
 use kernels_gpu::entry::RunKey;
-use kernels_gpu::runs::{THREADS, Work, shared_bytes, tiles_of};
+use kernels_gpu::runs::{THREADS, Work, tiles_of};
 
 use super::*;
 use crate::buffer::Buffer;
@@ -442,7 +442,7 @@ impl Storage {
             self.runs = DeviceMemory::filled(queue, words.next_power_of_two(), 0)?;
         }
         self.runs.enqueue_fill(queue, 0)?;
-        let kernel = Kernel::find(gpu, entry)?.with_shared_bytes(shared_bytes::<K>())?;
+        let kernel = Kernel::find(gpu, entry)?;
         let (narrow, wide) = match size_of::<T>() == size_of::<u64>() {
             true => (
                 Argument::no_output(size_of::<u32>(), gpu),

@@ -1,6 +1,6 @@
 //! The part of a tile that a warp takes.
 
-use super::{GROUPS, MOST_KEYS, MOST_ROWS, Starts, THREADS, keeps, most_places};
+use super::{GROUPS, MOST_KEYS, MOST_ROWS, Starts, keeps, most_places};
 use crate::element::{Element, Shuffle};
 use crate::mem::{Global, Shared, compiler_barrier};
 use crate::op::{Sum, unrolled};
@@ -20,6 +20,8 @@ const LOADED: usize = 4;
 pub(super) struct Found {
     /// Their number, in lane 0.
     pub(super) count: u32,
+    /// The lane's masks, of [`MOST_KEYS`] bits for each group. Bit `N * r + e` of one stands for key `e` of the lane in row `r`.
+    pub(super) masks: u64,
     /// The number of those that have been placed: those of the first `groups` groups.
     pub(super) placed: u32,
     pub(super) groups: u32,
@@ -56,8 +58,6 @@ pub(super) struct Part<K, const N: usize, const ROWS: usize> {
     pub(super) first: usize,
     /// Whether the rows consist of aligned vectors.
     pub(super) has_vectors: bool,
-    /// The masks of all threads of the block, for each group. Bit `N * r + e` stands for key `e` of the lane in row `r`.
-    pub(super) masks: Shared<u32>,
     /// The keys of the warp's first starts, if they are [kept](keeps).
     pub(super) kept: Shared<K>,
     /// The places of the warp's starts in some groups, counted from the warp's first key.
@@ -103,7 +103,7 @@ impl<K: Element, const N: usize, const ROWS: usize> Part<K, N, ROWS> {
         let is_whole = self.has_vectors && self.first < n && Self::KEYS <= n - self.first;
         // In lane 0, the last key of the row before.
         let mut row_before = in_front;
-        let (mut count, mut group) = (0, 0);
+        let (mut masks, mut count, mut group) = (0, 0, 0);
         let (mut placed, mut groups) = (0, 0);
         while group < GROUPS {
             let at = self.first_of(group).wrapping_add(lane as usize * N);
@@ -129,7 +129,7 @@ impl<K: Element, const N: usize, const ROWS: usize> Part<K, N, ROWS> {
                 mask |= 1 << start;
             }
             count += mask.count_ones();
-            self.masks.set(group * THREADS + thread_idx_x(), mask);
+            masks |= u64::from(mask) << (group * MOST_KEYS as u32);
             // SAFETY: as above.
             let with_starts = unsafe { warp_vote_ballot(FULL_MASK, mask != 0) };
             if keeps::<K>() && group == groups && with_starts.count_ones() >= MANY {
@@ -147,6 +147,7 @@ impl<K: Element, const N: usize, const ROWS: usize> Part<K, N, ROWS> {
         let count = unsafe { reduce_down::<u32, Sum>(Sum, count) };
         Found {
             count,
+            masks,
             placed,
             groups,
         }
@@ -186,9 +187,14 @@ impl<K: Element, const N: usize, const ROWS: usize> Part<K, N, ROWS> {
         self,
         mut run: usize,
         starts: Starts<K>,
-        kept: u32,
+        found: Found,
         mut later: Later<K>,
     ) {
+        let Found {
+            masks,
+            placed: kept,
+            ..
+        } = found;
         let lane = thread_idx_x() % WARP_SIZE;
         // A multiple of 32 is the number of a run that lane 0 stores: a warp's stores are those of whole lines.
         let skew = run as u32 % WARP_SIZE;
@@ -204,7 +210,7 @@ impl<K: Element, const N: usize, const ROWS: usize> Part<K, N, ROWS> {
         run += kept as usize;
         if kept > 0 {
             // SAFETY: the caller guarantees that all lanes arrive, here and below.
-            later = unsafe { self.later(later.groups) };
+            later = unsafe { self.later(masks, later.groups) };
         }
         while later.placed > 0 {
             let mut first = lane;
@@ -221,7 +227,7 @@ impl<K: Element, const N: usize, const ROWS: usize> Part<K, N, ROWS> {
             }
             run += later.placed as usize;
             // SAFETY: as above.
-            later = unsafe { self.later(later.groups) };
+            later = unsafe { self.later(masks, later.groups) };
         }
     }
 
@@ -232,12 +238,12 @@ impl<K: Element, const N: usize, const ROWS: usize> Part<K, N, ROWS> {
     /// All lanes of the warp arrive here, with the same group, after [`find`](Self::find).
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    pub(super) unsafe fn later(&self, mut groups: u32) -> Later<K> {
+    pub(super) unsafe fn later(&self, masks: u64, mut groups: u32) -> Later<K> {
         // SAFETY: the caller guarantees that all lanes arrive, here and below.
         unsafe { sync_warp(FULL_MASK) };
         let mut placed = 0;
         while groups < GROUPS {
-            let mask = self.masks.get(groups * THREADS + thread_idx_x());
+            let mask = (masks >> (groups * MOST_KEYS as u32)) as u32 & ((1 << MOST_KEYS) - 1);
             // SAFETY: as above; the mask is the lane's own.
             if unsafe { warp_vote_any(FULL_MASK, mask != 0) } {
                 // SAFETY: as above.

@@ -214,9 +214,9 @@ pub const PART: Source = Source {
         ),
         mutant(
             "mask_of_the_last_group",
-            "the groups share a place for their masks",
-            "self.masks.set(group * THREADS + thread_idx_x(), mask);",
-            "self.masks.set(thread_idx_x(), mask);",
+            "the groups share the bits of their masks",
+            "masks |= u64::from(mask) << (group * MOST_KEYS as u32);",
+            "masks |= u64::from(mask);",
         ),
         mutant(
             "no_room_for_a_group",
@@ -308,10 +308,10 @@ pub const PART: Source = Source {
         mutant(
             "kept_groups_again",
             "the groups of kept starts are placed again",
-            "            later = unsafe { self.later(later.groups) };
+            "            later = unsafe { self.later(masks, later.groups) };
         }
         while",
-            "            later = unsafe { self.later(0) };
+            "            later = unsafe { self.later(masks, 0) };
         }
         while",
         ),
