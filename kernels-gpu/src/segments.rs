@@ -17,7 +17,7 @@
 //!
 //! | kernel | does |
 //! |---|---|
-//! | [`partition`] | finds the first segment that starts in each window, by binary search, and what its block has to know |
+//! | [`partition`] | finds the first segment that starts in each window, by guesses and bisection, and what its block has to know |
 //! | [`window`] | a block reduces the segments that start in its window; of [long](most_staged) ones, the tiles that start there |
 //! | [`combine`] | combines the partials of long segments |
 //! | [`mod@by_warp`] | does all by itself, and fast if most segments have more than a tile: a warp for each part of a segment |
@@ -29,7 +29,7 @@
 //! The kernels check every offset that they use. Offsets that decrease or lie beyond the items lead to no access out of
 //! bounds and to no race: a block stores no result of a segment unless its two offsets are right, and a segment's result and
 //! partials have places that follow from its start, which is in one window. [`Reports`] has the index of the first bad offset. The
-//! segments of consecutive windows cover all segments even if the binary searches went astray, because the first window
+//! segments of consecutive windows cover all segments even if the searches went astray, because the first window
 //! starts with segment 0 and the last one ends with the last: so some block checks each offset.
 //!
 //! # Requirements of every launch

@@ -43,7 +43,7 @@ impl Plan {
     pub fn of(shape: &Shape, begin: usize, edge: Edge, next: Edge) -> Self {
         let Edge { first, before, at } = edge;
         let (last, behind) = (next.before, next.at);
-        // None, if the binary searches went astray.
+        // None, if the searches went astray.
         let count = next.first.saturating_sub(first);
         let n = shape.items as usize;
         let (window, staged) = (shape.window as usize, shape.staged as usize);
