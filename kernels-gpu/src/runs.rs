@@ -80,6 +80,12 @@ const MOST_KEYS: usize = 16;
 /// The groups of a warp, one after another.
 const GROUPS: u32 = 4;
 
+// A lane's masks of all groups are one word, and a place in a part is a number of 16 bits.
+const _: () = {
+    assert!(GROUPS as usize * MOST_KEYS <= u64::BITS as usize);
+    assert!(GROUPS as usize * MOST_KEYS * WARP_SIZE as usize <= 1 << u16::BITS);
+};
+
 /// Where the block's words are in shared memory: a count for each warp, the tile's number, and the starts before the tile;
 /// then for each warp the keys and the places of its first starts.
 const TILE: u32 = WARPS;
@@ -264,6 +270,23 @@ mod tests {
         assert_eq!(shape::<u64>(), (2, 4));
         assert_eq!(shape::<[u32; 3]>(), (4, 1));
         assert_eq!(shape::<[u64; 9]>(), (1, 1));
+    }
+
+    #[test]
+    fn a_launch_needs_no_permission_for_its_shared_memory() {
+        let bytes = [
+            shared_bytes::<u8>(),
+            shared_bytes::<u16>(),
+            shared_bytes::<u32>(),
+            shared_bytes::<u64>(),
+            shared_bytes::<[u32; 3]>(),
+            shared_bytes::<[u64; 2]>(),
+            shared_bytes::<[u64; 9]>(),
+        ];
+        assert!(
+            bytes.into_iter().all(|bytes| bytes <= 48 << 10),
+            "{bytes:?}"
+        );
     }
 
     #[test]
