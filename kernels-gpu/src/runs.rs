@@ -18,7 +18,7 @@
 //! - If most lanes of a group have a start, they are placed at once, with their keys.
 //! - Otherwise starts are rare, and placing them would only delay the next loads. They are placed while the block waits for the
 //!   number of starts before its tile, all groups together, and their keys are loaded again, from the caches.
-//! - So are those of further groups, if there is no more room.
+//! - So are those of further groups, if there is no more room. But the keys of the last group are still in registers.
 //!
 //! If the keys do not start with a vector, the first tile begins a few keys before them.
 //!
@@ -233,7 +233,7 @@ pub unsafe fn find_runs<K: Element, const N: usize, const ROWS: usize>(
     let mut later = Later::none(found.groups);
     if found.placed == 0 {
         // SAFETY: all lanes of the warp arrive.
-        later = unsafe { part.later(found.masks, 0) };
+        later = unsafe { part.later(&found, 0) };
     }
     if warp == 0 {
         // SAFETY: all lanes of this warp arrive, and no other warp does.
@@ -250,7 +250,7 @@ pub unsafe fn find_runs<K: Element, const N: usize, const ROWS: usize>(
     sync_threads();
     let run = before.get(0) as usize + of_warps as usize;
     // SAFETY: all lanes of the warp arrive.
-    unsafe { part.store(run, starts, found, later) };
+    unsafe { part.store(run, starts, &found, later) };
 }
 
 /// The number of warps, for a loop.

@@ -2,7 +2,7 @@
 
 use super::{GROUPS, MOST_KEYS, MOST_ROWS, Starts, keeps, most_places};
 use crate::element::{Element, Shuffle};
-use crate::mem::{Global, Shared, compiler_barrier};
+use crate::mem::{Global, Shared, compiler_barrier, opaque};
 use crate::op::{Sum, unrolled};
 use crate::tile::zero;
 use crate::warp::{FULL_MASK, WARP_SIZE, reduce_down};
@@ -17,7 +17,7 @@ const LOADED: usize = 4;
 
 /// The starts of a warp's part.
 #[derive(Clone, Copy)]
-pub(super) struct Found {
+pub(super) struct Found<K, const N: usize, const ROWS: usize> {
     /// Their number, in lane 0.
     pub(super) count: u32,
     /// The lane's masks, of [`MOST_KEYS`] bits for each group. Bit `N * r + e` of one stands for key `e` of the lane in row `r`.
@@ -25,6 +25,22 @@ pub(super) struct Found {
     /// The number of those that have been placed: those of the first `groups` groups.
     pub(super) placed: u32,
     pub(super) groups: u32,
+    /// The lane's keys of the last group.
+    last: [[K; N]; ROWS],
+}
+
+impl<K, const N: usize, const ROWS: usize> Found<K, N, ROWS> {
+    /// The mask of a group.
+    #[inline(always)]
+    fn mask(&self, group: u32) -> u32 {
+        (self.masks >> (group * MOST_KEYS as u32)) as u32 & ((1 << MOST_KEYS) - 1)
+    }
+
+    /// The group before which [`Part::later`] ends: if there are many starts, the keys of the last one need not be loaded again.
+    #[inline(always)]
+    fn end(&self) -> u32 {
+        GROUPS - u32::from(self.placed > 0)
+    }
 }
 
 /// Starts that have been placed after the others have been stored.
@@ -97,7 +113,7 @@ impl<K: Element, const N: usize, const ROWS: usize> Part<K, N, ROWS> {
         unused_assignments,
         reason = "the last step of an unrolled loop assigns for none behind it"
     )]
-    pub(super) unsafe fn find(self) -> Found {
+    pub(super) unsafe fn find(self) -> Found<K, N, ROWS> {
         let (n, lane) = (self.keys.len(), thread_idx_x() % WARP_SIZE);
         let in_front = self.keys.get(self.first.wrapping_sub(1).min(n - 1));
         let is_whole = self.has_vectors && self.first < n && Self::KEYS <= n - self.first;
@@ -105,6 +121,7 @@ impl<K: Element, const N: usize, const ROWS: usize> Part<K, N, ROWS> {
         let mut row_before = in_front;
         let (mut masks, mut count, mut group) = (0, 0, 0);
         let (mut placed, mut groups) = (0, 0);
+        let mut last = [[in_front; N]; ROWS];
         while group < GROUPS {
             let at = self.first_of(group).wrapping_add(lane as usize * N);
             let (own, exist) = self.load(at, is_whole, in_front);
@@ -141,6 +158,7 @@ impl<K: Element, const N: usize, const ROWS: usize> Part<K, N, ROWS> {
                     groups += 1;
                 }
             }
+            last = own;
             group += 1;
         }
         // SAFETY: as above.
@@ -150,6 +168,7 @@ impl<K: Element, const N: usize, const ROWS: usize> Part<K, N, ROWS> {
             masks,
             placed,
             groups,
+            last,
         }
     }
 
@@ -187,30 +206,15 @@ impl<K: Element, const N: usize, const ROWS: usize> Part<K, N, ROWS> {
         self,
         mut run: usize,
         starts: Starts<K>,
-        found: Found,
+        found: &Found<K, N, ROWS>,
         mut later: Later<K>,
     ) {
-        let Found {
-            masks,
-            placed: kept,
-            ..
-        } = found;
         let lane = thread_idx_x() % WARP_SIZE;
-        // A multiple of 32 is the number of a run that lane 0 stores: a warp's stores are those of whole lines.
-        let skew = run as u32 % WARP_SIZE;
-        let mut number = lane;
-        while number < skew + kept {
-            if number >= skew {
-                let own = number - skew;
-                starts.unique.set(run + own as usize, self.kept.get(own));
-                starts.set(run + own as usize, self.start(own));
-            }
-            number += WARP_SIZE;
-        }
-        run += kept as usize;
-        if kept > 0 {
+        if found.placed > 0 {
+            self.store_kept(run, starts, found.placed);
+            run += found.placed as usize;
             // SAFETY: the caller guarantees that all lanes arrive, here and below.
-            later = unsafe { self.later(masks, later.groups) };
+            later = unsafe { self.later(found, found.groups) };
         }
         while later.placed > 0 {
             let mut first = lane;
@@ -227,7 +231,33 @@ impl<K: Element, const N: usize, const ROWS: usize> Part<K, N, ROWS> {
             }
             run += later.placed as usize;
             // SAFETY: as above.
-            later = unsafe { self.later(masks, later.groups) };
+            later = unsafe { self.later(found, later.groups) };
+        }
+        if found.placed > 0 && found.groups < GROUPS {
+            let group = GROUPS - 1;
+            // No lane reads what was placed before: the last lines of `later` are behind a barrier.
+            // SAFETY: as above.
+            let placed = unsafe { self.place(found.mask(group), group, 0, Some(&found.last)) };
+            // SAFETY: as above.
+            unsafe { sync_warp(FULL_MASK) };
+            self.store_kept(run, starts, placed);
+        }
+    }
+
+    /// Stores placed starts, of which the first has number `run`, and their keys, which are [kept](keeps).
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn store_kept(&self, run: usize, starts: Starts<K>, kept: u32) {
+        // A multiple of 32 is the number of a run that lane 0 stores: a warp's stores are those of whole lines.
+        let skew = run as u32 % WARP_SIZE;
+        let mut number = thread_idx_x() % WARP_SIZE;
+        while number < skew + kept {
+            if number >= skew {
+                let own = number - skew;
+                starts.unique.set(run + own as usize, self.kept.get(own));
+                starts.set(run + own as usize, self.start(own));
+            }
+            number += WARP_SIZE;
         }
     }
 
@@ -238,12 +268,12 @@ impl<K: Element, const N: usize, const ROWS: usize> Part<K, N, ROWS> {
     /// All lanes of the warp arrive here, with the same group, after [`find`](Self::find).
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    pub(super) unsafe fn later(&self, masks: u64, mut groups: u32) -> Later<K> {
+    pub(super) unsafe fn later(&self, found: &Found<K, N, ROWS>, mut groups: u32) -> Later<K> {
         // SAFETY: the caller guarantees that all lanes arrive, here and below.
         unsafe { sync_warp(FULL_MASK) };
         let mut placed = 0;
-        while groups < GROUPS {
-            let mask = (masks >> (groups * MOST_KEYS as u32)) as u32 & ((1 << MOST_KEYS) - 1);
+        while groups < found.end() {
+            let mask = found.mask(groups);
             // SAFETY: as above; the mask is the lane's own.
             if unsafe { warp_vote_any(FULL_MASK, mask != 0) } {
                 // SAFETY: as above.
@@ -333,6 +363,8 @@ impl<K: Element, const N: usize, const ROWS: usize> Part<K, N, ROWS> {
         unrolled!(|r < ROWS| {
             let mut number = rows + (lanes_below >> byte(r) & BYTE);
             unrolled!(|e < N| if mask & Self::bit(r, e) != 0 {
+                // Otherwise LLVM counts by two registers.
+                number = opaque(number as usize) as u32;
                 let place = first + (r * Self::ROW + e) as u32 + lane * N as u32;
                 self.places.set(number, place as u16);
                 if let Some(own) = own {

@@ -12,7 +12,7 @@ use crate::kernels::{Long, Point};
 use crate::launch::bytes_of;
 
 /// The kinds of runs.
-pub const KINDS: u64 = 10;
+pub const KINDS: u64 = 11;
 
 /// A key of random cases.
 pub trait Drawn: Element {
@@ -68,14 +68,16 @@ pub fn keys<K: Drawn>(random: &mut StdRng, kind: u64) -> (Vec<K>, usize) {
         5 => random.random_range(1..4),
         6 => around(random),
         7 => 32 * random.random_range(1..20) + random.random_range(0..2),
+        // Most lanes of a warp have a start, but all starts of its part have room in shared memory.
+        10 => random.random_range(3..7),
         _ => 2f64.powf(random.random_range(0.0..12.0)) as usize,
     };
     let start = random.random_range(0..5);
     let mut keys = vec![];
     while keys.len() < start + n {
-        // Adjacent runs may have the same key, and so be one; except of a kind in which every key is a start.
+        // Adjacent runs may have the same key, and so be one; except of two kinds.
         let (mut key, len) = (K::drawn(random), len(random));
-        while kind == 8 && keys.last() == Some(&key) {
+        while matches!(kind, 8 | 10) && keys.last() == Some(&key) {
             key = K::drawn(random);
         }
         let len = len.min(start + n - keys.len());

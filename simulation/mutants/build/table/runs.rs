@@ -294,7 +294,7 @@ pub const PART: Source = Source {
         mutant(
             "kept_not_numbered",
             "later starts overwrite the results of the kept ones",
-            "        run += kept as usize;
+            "            run += found.placed as usize;
 ",
             "",
         ),
@@ -308,12 +308,34 @@ pub const PART: Source = Source {
         mutant(
             "kept_groups_again",
             "the groups of kept starts are placed again",
-            "            later = unsafe { self.later(masks, later.groups) };
-        }
-        while",
-            "            later = unsafe { self.later(masks, 0) };
-        }
-        while",
+            "            later = unsafe { self.later(found, found.groups) };",
+            "            later = unsafe { self.later(found, 0) };",
+        ),
+        mutant(
+            "last_group_twice",
+            "the last group is also placed with those whose keys are loaded again",
+            "GROUPS - u32::from(self.placed > 0)",
+            "GROUPS - u32::from(self.placed > u32::MAX - 1)",
+        ),
+        mutant(
+            "last_group_of_a_full_part",
+            "a last group that has been placed is placed again",
+            "if found.placed > 0 && found.groups < GROUPS {",
+            "if found.placed > 0 {",
+        ),
+        mutant(
+            "last_group_by_the_first_mask",
+            "the last group has the starts of the first",
+            "self.place(found.mask(group), group, 0, Some(&found.last))",
+            "self.place(found.mask(0), group, 0, Some(&found.last))",
+        ),
+        mutant(
+            "last_group_too_early",
+            "the last group is stored while other lanes still place their starts",
+            "Some(&found.last)) };
+            // SAFETY: as above.
+            unsafe { sync_warp(FULL_MASK) };",
+            "Some(&found.last)) };",
         ),
         mutant(
             "scan_without_the_step",
