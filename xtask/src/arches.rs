@@ -7,6 +7,9 @@ use std::collections::BTreeSet;
 /// The environment variable with the architectures.
 pub const VARIABLE: &str = "WARPFOLD_ARCHES";
 
+/// Its value for a build without PTX.
+pub const NONE: &str = "none";
+
 /// The architectures of this machine's devices, separated by commas; `None` without a device.
 pub fn of_devices() -> Option<String> {
     of_driver(driver::query().ok().as_ref())

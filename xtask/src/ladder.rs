@@ -5,9 +5,6 @@ use anyhow::Result;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-/// The value of [`arches::VARIABLE`] for a build without PTX.
-const NONE: &str = "none";
-
 /// Measure the ladder of kernels on this machine: --n N, --threads T, --json FILE, --peers. Or count the work
 /// of a block of each kernel in the simulator: --sim, with --threads T, --element E, --lines
 #[derive(clap::Args)]
@@ -41,7 +38,10 @@ fn measured(args: Vec<OsString>) -> Result<ExitCode> {
     if arches.is_some() {
         setup::for_builds()?;
     }
-    cargo.env(arches::VARIABLE, arches.unwrap_or_else(|| NONE.into()));
+    cargo.env(
+        arches::VARIABLE,
+        arches.unwrap_or_else(|| arches::NONE.into()),
+    );
     cargo.args(["run", "--release", "--package", "warpfold-bench"]);
     cargo.args(["--no-default-features", "--", "ladder"]);
     Ok(process::forwarded(process::status(cargo.args(args))?))
