@@ -248,14 +248,14 @@ pub const PART: Source = Source {
             "unsafe { sync_warp(FULL_MASK) };",
             "",
         )
-        .nth(1, 2),
+        .nth(2, 3),
         mutant(
             "places_read_before_stored",
             "lanes read places that others have not stored yet",
             "unsafe { sync_warp(FULL_MASK) };",
             "",
         )
-        .nth(2, 2),
+        .nth(3, 3),
         mutant(
             "one_start_of_a_lane",
             "leaves out the kept starts behind the first 32",
@@ -332,11 +332,10 @@ pub const PART: Source = Source {
         mutant(
             "last_group_too_early",
             "the last group is stored while other lanes still place their starts",
-            "Some(&found.last)) };
-            // SAFETY: as above.
-            unsafe { sync_warp(FULL_MASK) };",
-            "Some(&found.last)) };",
-        ),
+            "unsafe { sync_warp(FULL_MASK) };",
+            "",
+        )
+        .nth(1, 3),
         mutant(
             "scan_without_the_step",
             "a lane of the scan leaves out the one at its distance",
