@@ -235,7 +235,7 @@ impl<K: Element, const N: usize, const ROWS: usize> Part<K, N, ROWS> {
         }
         if found.placed > 0 && found.groups < GROUPS {
             let group = GROUPS - 1;
-            // No lane reads what was placed before: the last lines of `later` are behind a barrier.
+            // The last `later` has placed nothing, so no lane reads shared memory behind its barrier.
             // SAFETY: as above.
             let placed = unsafe { self.place(found.mask(group), group, 0, Some(&found.last)) };
             // SAFETY: as above.
@@ -363,7 +363,7 @@ impl<K: Element, const N: usize, const ROWS: usize> Part<K, N, ROWS> {
         unrolled!(|r < ROWS| {
             let mut number = rows + (lanes_below >> byte(r) & BYTE);
             unrolled!(|e < N| if mask & Self::bit(r, e) != 0 {
-                // Otherwise LLVM counts by two registers.
+                // Otherwise LLVM keeps the next number in a second register, which every start has to move.
                 number = opaque(number as usize) as u32;
                 let place = first + (r * Self::ROW + e) as u32 + lane * N as u32;
                 self.places.set(number, place as u16);

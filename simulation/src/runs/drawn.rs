@@ -75,7 +75,7 @@ pub fn keys<K: Drawn>(random: &mut StdRng, kind: u64) -> (Vec<K>, usize) {
     let start = random.random_range(0..5);
     let mut keys = vec![];
     while keys.len() < start + n {
-        // Adjacent runs may have the same key, and so be one; except of two kinds.
+        // Adjacent runs may have the same key, and so be one. Those of two kinds keep the length that was drawn.
         let (mut key, len) = (K::drawn(random), len(random));
         while matches!(kind, 8 | 10) && keys.last() == Some(&key) {
             key = K::drawn(random);
