@@ -390,13 +390,15 @@ impl PinnedMemory<u64> {
 
     /// The first `len` words that a kernel has stored; the caller has waited for the kernel.
     pub(crate) fn words(&mut self, len: usize) -> Vec<u64> {
-        assert!(len <= self.len);
-        let word = |at| {
-            // SAFETY: in bounds (asserted), aligned and initialised (`new`). The read is volatile, because the device
-            // writes the memory.
-            unsafe { self.address.add(at).read_volatile() }
-        };
-        (0..len).map(word).collect()
+        (0..len).map(|at| self.word(at)).collect()
+    }
+
+    /// A word that a kernel may store at the same time.
+    pub(crate) fn word(&self, at: usize) -> u64 {
+        assert!(at < self.len);
+        // SAFETY: in bounds (asserted), aligned and initialised (`new`). The read is volatile, because the device writes the
+        // memory.
+        unsafe { self.address.add(at).read_volatile() }
     }
 }
 

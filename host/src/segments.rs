@@ -2,6 +2,7 @@
 
 mod launch;
 mod runs;
+mod search;
 mod storage;
 
 use kernels_gpu::element::Number;

@@ -40,7 +40,7 @@ use crate::op::AtomicOp;
 use core::sync::atomic::Ordering::Relaxed;
 use cuda_std::atomic::mid::{
     atomic_compare_and_swap_u32_block, atomic_fetch_add_u32_block, atomic_load_32_block,
-    atomic_load_64_device, atomic_store_64_device,
+    atomic_load_64_device, atomic_store_64_device, atomic_store_64_system,
 };
 use cuda_std::shared::dynamic_shared_mem;
 use trace::Access;
@@ -208,6 +208,17 @@ impl Global<u64> {
         trace::global(self.start, self.len, index, Access::Atomic);
         // SAFETY: as above.
         unsafe { atomic_store_64_device(self.start.add(index), Relaxed, value) }
+    }
+
+    /// Stores `value` in element `index`, which the host may load at the same time.
+    ///
+    /// Relaxed: it does not order other accesses.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn set_for_host(self, index: usize, value: u64) {
+        trace::global(self.start, self.len, index, Access::Atomic);
+        // SAFETY: as above.
+        unsafe { atomic_store_64_system(self.start.add(index), Relaxed, value) }
     }
 }
 

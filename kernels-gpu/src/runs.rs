@@ -38,7 +38,9 @@
 //! A block waits only for tiles in front of its own. The tiles are numbered in the order in which the blocks start, by an
 //! arrival counter, so these tiles belong to blocks that run or have finished: no block waits for one that cannot start.
 //!
-//! No fence is needed, because a tile's count or sum is one word of 64 bits together with its state ([`Work`]).
+//! No fence is needed, because a tile's count or sum is one word of 64 bits together with its state ([`Work`]). The number of
+//! runs is stored as early as the last tile knows it, so that a host that waits for it can enqueue work behind the launch
+//! before it ends.
 //!
 //! # Requirements of the launch
 //!
@@ -200,7 +202,7 @@ pub unsafe fn find_runs<K: Element, const N: usize, const ROWS: usize>(
             Shared::<u16>::dynamic_at(places_at::<K>()),
         )
     };
-    let tiles = work.tiles();
+    let tiles = work.tiles.len();
     if tid == 0 {
         words.set(TILE, work.arrivals.fetch_increment(0, tiles as u32));
     }
@@ -243,7 +245,7 @@ pub unsafe fn find_runs<K: Element, const N: usize, const ROWS: usize>(
             if tile + 1 == tiles {
                 let runs = in_front as usize + of_tile as usize;
                 starts.set(runs, n);
-                work.words.set(Work::RUNS, runs as u64);
+                work.tell(runs as u64);
             }
         }
     }
@@ -295,6 +297,5 @@ mod tests {
         // The first tile may begin three keys before the array.
         let tiles = [1, tile - 3, tile - 2, 2 * tile - 3].map(tiles_of::<u32>);
         assert_eq!(tiles, [1, 1, 2, 2]);
-        assert_eq!(Work::words(2), 3);
     }
 }

@@ -18,6 +18,9 @@ use crate::launch::{Array, bytes_of, launch};
 /// The contents of the bytes on both sides of the results, which the kernel may not write.
 const MARGIN_BYTE: u8 = 0xA5;
 
+/// The epoch of a launch. A bit of it differs from the epoch before.
+pub(crate) const EPOCH: u64 = 0x5555;
+
 /// The bytes on each side, which keep the results aligned.
 const MARGIN_BYTES: usize = 256;
 
@@ -118,16 +121,21 @@ pub fn find<K: Element>(
     let tiles = tiles_of::<K>(n);
     let unique = Guarded::new(n, size_of::<K>());
     let offsets = Guarded::new(n + 1, if wide { 8 } else { 4 });
-    let words: Buffer<u64> = Buffer::from(&vec![0; Work::words(tiles)]);
+    // Some words are those of an earlier launch.
+    let word = |tile: usize| [0, Work::SUM | (EPOCH - 1) << Work::EPOCH_BIT | 1][tile % 2];
+    let words: Buffer<u64> = Buffer::from(&(0..tiles).map(word).collect::<Vec<_>>());
     let arrivals: Buffer<u32> = Buffer::from(&[0]);
+    let number: Buffer<u64> = Buffer::from(&[0]);
     let of_width = |is_own: bool| if is_own { n + 1 } else { 0 };
     let arrays = [
         Array::new("keys", memory.as_ptr().wrapping_add(start), n),
         Array::new("unique", unique.start::<K>(), n),
         Array::new("narrow", offsets.start::<u32>(), of_width(!wide)),
         Array::new("wide", offsets.start::<u64>(), of_width(wide)),
-        Array::new("words", words.as_ptr(), words.len()),
+        Array::new("tiles", words.as_ptr(), words.len()),
         Array::new("arrivals", arrivals.as_ptr(), arrivals.len()),
+        Array::new("runs", number.as_ptr(), number.len()),
+        Array::number("epoch", EPOCH),
     ];
     let simulator = simulator
         .grid(tiles as u32)
@@ -141,7 +149,7 @@ pub fn find<K: Element>(
     if arrivals.to_vec() != [0] {
         return Err(Wrong::Changed("the arrival counter"));
     }
-    let runs = words.to_vec()[Work::RUNS];
+    let runs = number.to_vec()[0] ^ (EPOCH << Work::EPOCH_BIT);
     let len = usize::try_from(runs).ok().filter(|runs| *runs <= n);
     let len = len.ok_or(Wrong::Runs(runs))?;
     Ok(Runs {

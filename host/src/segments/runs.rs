@@ -1,7 +1,7 @@
 //! Runs of equal keys: their keys and lengths, and reductions of their values.
 
 use kernels_gpu::entry::RunKey;
-use kernels_gpu::runs::{THREADS, Work, tiles_of};
+use kernels_gpu::runs::{THREADS, tiles_of};
 
 use super::*;
 use crate::buffer::Buffer;
@@ -400,7 +400,7 @@ impl Device {
                 }
                 let storage = storage.ok_or(Error::OtherStream)?;
                 storage.find_runs(queue, keys, unique, offsets.reborrow())?;
-                let runs = storage.runs.span(Work::RUNS, 1).download(queue)?[0];
+                let runs = storage.search.wait(queue)?;
                 Ok((runs as usize, LocationMut::Device(offsets)))
             }
             _ => unreachable!("the keys and the destinations are on this device"),
@@ -437,11 +437,7 @@ impl Storage {
                 threads: THREADS,
                 limit,
             })?;
-        let words = Work::words(tiles);
-        if words > self.runs.len() {
-            self.runs = DeviceMemory::filled(queue, words.next_power_of_two(), 0)?;
-        }
-        self.runs.enqueue_fill(queue, 0)?;
+        let epoch = self.search.begin(queue, tiles)?;
         let kernel = Kernel::find(gpu, entry)?;
         let (narrow, wide) = match size_of::<T>() == size_of::<u64>() {
             true => (
@@ -458,8 +454,10 @@ impl Storage {
             Argument::output_span(unique),
             narrow,
             wide,
-            Argument::room(&mut self.runs, words, size_of::<u64>()),
-            Argument::output(&mut self.arrivals),
+            Argument::room(&mut self.search.tiles, tiles, size_of::<u64>()),
+            Argument::output(&mut self.search.arrivals),
+            Argument::words_at(self.search.runs.address(), 1, gpu),
+            Argument::number(epoch),
         ];
         let grid = Grid {
             blocks,
@@ -470,7 +468,8 @@ impl Storage {
         //   unsafe to implement).
         // - The view borrows live memory of this device. The destinations are borrowed mutably, so they do not overlap
         //   the keys or each other, and have room (`room_for_runs`). The storage belongs to this stream, whose launches do
-        //   not overlap; its words are filled with 0 on the stream, and its counter is 0 after each launch.
+        //   not overlap; no word has the epoch (`Search::begin`), and the counter is 0 after each launch. The number of
+        //   runs is pinned memory, which is freed only after a wait for all streams.
         // - A block for each tile, of `THREADS` threads, with the shared memory that the row asks for.
         unsafe { kernel.launch(queue, grid, &arguments) }
     }

@@ -5,6 +5,7 @@ use kernels_gpu::segments::{Layout, Reports};
 use crate::backend::Queue;
 use crate::error::Error;
 use crate::memory::DeviceMemory;
+use crate::segments::search::Search;
 
 /// Memory on a GPU between the kernels of segmented reductions, and of searches for runs. It belongs to a stream, whose launches do not overlap.
 pub(crate) struct Storage {
@@ -15,10 +16,7 @@ pub(crate) struct Storage {
     pub(super) arrived: DeviceMemory<u64>,
     /// The number of the next call.
     call: u64,
-    /// The number of runs, and the states of tiles of keys.
-    pub(super) runs: DeviceMemory<u64>,
-    /// The arrival counter of these tiles.
-    pub(super) arrivals: DeviceMemory<u32>,
+    pub(super) search: Search,
     /// A bad offset that an earlier array of words has told.
     told: Option<u64>,
 }
@@ -38,8 +36,7 @@ impl Storage {
             counts: DeviceMemory::filled(queue, 0, 0)?,
             arrived: DeviceMemory::filled(queue, 0, 0)?,
             call: 0,
-            runs: DeviceMemory::filled(queue, 0, 0)?,
-            arrivals: DeviceMemory::filled(queue, 1, 0)?,
+            search: Search::new(queue)?,
             told: None,
         })
     }

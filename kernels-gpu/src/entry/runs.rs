@@ -4,7 +4,8 @@
 //! ```text
 //! keys: *const K, keys_len: u64, unique: *mut K, unique_len: u64
 //! narrow: *mut u32, narrow_len: u64, wide: *mut u64, wide_len: u64
-//! words: *mut u64, words_len: u64, arrivals: *mut u32, arrivals_len: u64
+//! tiles: *mut u64, tiles_len: u64, arrivals: *mut u32, arrivals_len: u64
+//! runs: *mut u64, runs_len: u64, epoch: u64
 //! ```
 
 /// The family `runs`; see [`kernels!`](crate::kernels).
@@ -26,10 +27,13 @@ macro_rules! family_runs {
                     narrow_len: usize,
                     wide: *mut u64,
                     wide_len: usize,
-                    words: *mut u64,
-                    words_len: usize,
+                    tiles: *mut u64,
+                    tiles_len: usize,
                     arrivals: *mut u32,
                     arrivals_len: usize,
+                    runs: *mut u64,
+                    runs_len: usize,
+                    epoch: u64,
                 ) {
                     use $crate::entry::runs_parts::*;
                     // SAFETY: the caller of the entry point guarantees its arguments and the contract of the
@@ -43,8 +47,10 @@ macro_rules! family_runs {
                                 wide: Global::new(wide, wide_len),
                             },
                             Work {
-                                words: Global::new(words, words_len),
+                                tiles: Global::new(tiles, tiles_len),
                                 arrivals: Global::new(arrivals, arrivals_len),
+                                runs: Global::new(runs, runs_len),
+                                epoch,
                             },
                         )
                     }
@@ -78,11 +84,16 @@ macro_rules! family_runs {
                         Parameter::Output("unique", size_of::<$key>()),
                         Parameter::Output("narrow", size_of::<u32>()),
                         Parameter::Output("wide", size_of::<u64>()),
-                        Parameter::Output("words", size_of::<u64>()),
+                        Parameter::Output("tiles", size_of::<u64>()),
                         Parameter::Output("arrivals", size_of::<u32>()),
+                        Parameter::Output("runs", size_of::<u64>()),
+                        Parameter::Number("epoch"),
                     ],
                     function: $crate::function!(|values| [<find_runs_ $key_name>](
                         values.slice::<$key>(),
+                        values.take(),
+                        values.take(),
+                        values.take(),
                         values.take(),
                         values.take(),
                         values.take(),

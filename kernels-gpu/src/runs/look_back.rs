@@ -6,61 +6,61 @@ use crate::warp::{FULL_MASK, WARP_SIZE, reduce_down};
 use cuda_std::thread::thread_idx_x;
 use cuda_std::warp::{warp_vote_any, warp_vote_ballot};
 
-/// What blocks leave for each other, and the number of runs.
+/// What blocks leave for each other, and the number of runs for the host.
 ///
-/// The words are 0 before the launch: the number of runs, then a word for each tile. The counter is 0 before and after it.
+/// A word has a number, and the *epoch* of the launch that stored it: words of other epochs count as not stored. So nothing
+/// has to be cleared between launches. The counter is 0 before and after a launch.
 #[derive(Clone, Copy, Debug)]
 pub struct Work {
-    /// The number of runs, then the state of each tile.
-    pub words: Global<u64>,
+    /// A word for each tile.
+    pub tiles: Global<u64>,
     /// The arrival counter, which numbers the tiles.
     pub arrivals: Global<u32>,
+    /// One word: the number of runs, and the epoch. It may be the host's memory, which reads it during the launch.
+    pub runs: Global<u64>,
+    /// The epoch of this launch, at least 1 and below [`EPOCHS`](Self::EPOCHS), which no word has before the launch.
+    pub epoch: u64,
 }
 
 impl Work {
-    /// The word with the number of runs.
-    pub const RUNS: usize = 0;
-
-    /// The first word of the tiles.
-    pub const TILES: usize = 1;
-
-    /// A tile's word contains the number of starts in this tile.
-    pub const COUNT: u64 = 1 << 62;
-
-    /// A tile's word contains the number of starts in this tile and in all before it.
+    /// The number of starts in this tile and in all before it; otherwise, of those in this tile.
     pub const SUM: u64 = 1 << 63;
 
+    /// The lowest bit of the epoch.
+    pub const EPOCH_BIT: u32 = 48;
+
+    /// The number of epochs.
+    pub const EPOCHS: u64 = Self::SUM >> Self::EPOCH_BIT;
+
     /// The bits of the number.
-    const NUMBER: u64 = Self::COUNT - 1;
+    pub const NUMBER: u64 = (1 << Self::EPOCH_BIT) - 1;
 
-    /// The number of words for this number of tiles.
-    pub const fn words(tiles: usize) -> usize {
-        Self::TILES + tiles
-    }
-
-    #[inline(always)]
-    pub(super) fn tiles(self) -> usize {
-        self.words.len() - Self::TILES
-    }
-
+    /// Loads a tile's word, without the epoch if it is that of this launch, and otherwise with some of its bits.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn get(self, tile: usize) -> u64 {
-        self.words.get_atomic(Self::TILES + tile)
+        self.tiles.get_atomic(tile) ^ (self.epoch << Self::EPOCH_BIT)
     }
 
+    /// The word of a number.
     #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn set(self, tile: usize, state: u64, number: u64) {
-        self.words.set_atomic(Self::TILES + tile, state | number);
+    fn word(self, number: u64) -> u64 {
+        self.epoch << Self::EPOCH_BIT | number
     }
 
     /// Stores the tile's count, for the tiles behind it.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub(super) fn publish(self, tile: usize, count: u64) {
-        let state = if tile == 0 { Self::SUM } else { Self::COUNT };
-        self.set(tile, state, count);
+        let state = if tile == 0 { Self::SUM } else { 0 };
+        self.tiles.set_atomic(tile, state | self.word(count));
+    }
+
+    /// Stores the number of runs.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub(super) fn tell(self, runs: u64) {
+        self.runs.set_for_host(0, self.word(runs));
     }
 
     /// Returns the number of starts before the tile, whose own `count` has been [published](Self::publish). **Lane 0 holds
@@ -86,8 +86,9 @@ impl Work {
                 if has {
                     word = self.get(end - 1 - lane as usize);
                 }
+                let is_missing = word & !(Self::SUM | Self::NUMBER) != 0;
                 // SAFETY: all lanes arrive, because the condition of each loop is the same for all of them.
-                if !unsafe { warp_vote_any(FULL_MASK, word == 0) } {
+                if !unsafe { warp_vote_any(FULL_MASK, is_missing) } {
                     break;
                 }
             }
@@ -104,7 +105,8 @@ impl Work {
             end -= WARP_SIZE as usize;
         }
         if lane == 0 {
-            self.set(tile, Self::SUM, before + count);
+            let sum = Self::SUM | self.word(before + count);
+            self.tiles.set_atomic(tile, sum);
         }
         before
     }
@@ -115,7 +117,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_has_its_own_bits() {
-        assert_eq!(Work::NUMBER & (Work::COUNT | Work::SUM), 0);
+    fn state_epoch_and_number_have_their_own_bits() {
+        let epochs = (Work::EPOCHS - 1) << Work::EPOCH_BIT;
+        assert_eq!(Work::SUM ^ epochs ^ Work::NUMBER, u64::MAX);
+        assert_eq!(Work::SUM + epochs + Work::NUMBER, u64::MAX);
     }
 }

@@ -6,8 +6,8 @@ use kernels_gpu::runs::{THREADS, Work, keys_of_tile};
 use rand::RngExt;
 use rand::rngs::StdRng;
 
-use super::Wrong;
 use super::drawn::wanted;
+use super::{EPOCH, Wrong};
 use crate::launch::{Array, launch};
 
 /// Whether the last tile adds the right counts of `in_front` tiles before it. One of them, any, has a sum: the tiles behind that one
@@ -26,12 +26,13 @@ pub fn look_back(
     let with_sum = random.random_range(0..in_front);
     let keys: Vec<u64> = (0..in_front * tile + 100).map(|i| i as u64 / 7).collect();
     let n = keys.len();
-    let mut words = vec![0; Work::words(in_front + 1)];
+    let mut words = vec![0; in_front + 1];
     let mut before = 0;
-    for (number, word) in words[Work::TILES..][..in_front].iter_mut().enumerate() {
+    for (number, word) in words[..in_front].iter_mut().enumerate() {
         let starts = random.random_range(0..tile as u64);
         before += if number >= with_sum { starts } else { 0 };
-        *word = starts | [Work::COUNT, Work::SUM][usize::from(number == with_sum)];
+        let sum = if number == with_sum { Work::SUM } else { 0 };
+        *word = sum | EPOCH << Work::EPOCH_BIT | starts;
     }
     let memory: Buffer<u64> = Buffer::from(&keys);
     let unique: Buffer<u64> = Buffer::uninitialised(n);
@@ -39,13 +40,16 @@ pub fn look_back(
         (Buffer::from(&[]), Buffer::uninitialised(n + 1));
     let words: Buffer<u64> = Buffer::from(&words);
     let arrivals: Buffer<u32> = Buffer::from(&[in_front as u32]);
+    let number: Buffer<u64> = Buffer::from(&[0]);
     let arrays = [
         Array::new("keys", memory.as_ptr(), n),
         Array::new("unique", unique.as_ptr(), n),
         Array::new("narrow", narrow.as_ptr(), 0),
         Array::new("wide", wide.as_ptr(), n + 1),
-        Array::new("words", words.as_ptr(), words.len()),
+        Array::new("tiles", words.as_ptr(), words.len()),
         Array::new("arrivals", arrivals.as_ptr(), 1),
+        Array::new("runs", number.as_ptr(), 1),
+        Array::number("epoch", EPOCH),
     ];
     let simulator = simulator
         .grid(1)
@@ -60,11 +64,11 @@ pub fn look_back(
     let continues = usize::from(own[0] == keys[first - 1]);
     wanted.offsets.drain(..continues);
     let runs = before + wanted.offsets.len() as u64 - 1;
-    let words = words.to_vec();
-    if words[Work::RUNS] != runs || words[Work::TILES + in_front] != Work::SUM | runs {
-        let (got, last) = (words[Work::RUNS], words[Work::TILES + in_front]);
+    let (got, last) = (number.to_vec()[0], words.to_vec()[in_front]);
+    let word = EPOCH << Work::EPOCH_BIT | runs;
+    if got != word || last != Work::SUM | word {
         return Err(Wrong::Results(format!(
-            "tile {with_sum} has the sum: {got} runs and {last:#x} instead of {runs}"
+            "tile {with_sum} has the sum: {got:#x} runs and {last:#x} instead of {word:#x}"
         )));
     }
     for (run, offset) in wanted.offsets.iter().enumerate() {
