@@ -135,7 +135,8 @@ impl Device {
     /// [`reduce_segments_into`](Self::reduce_segments_into), for any number of arrays of values and operators. The contents
     /// of the remaining elements are unspecified.
     ///
-    /// On a GPU it waits for the number of runs, and allocates nothing if the scratch has been used before for as many keys.
+    /// On a GPU it waits for the number of runs, not for the stores of all keys and offsets, which the stream completes before
+    /// later work. It allocates nothing if the scratch has been used before for as many keys.
     ///
     /// ```
     /// use warpfold::{Device, Max, Sum};

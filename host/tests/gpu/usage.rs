@@ -28,6 +28,7 @@ pub fn trials(lab: &Arc<Lab>) -> Vec<Trial> {
         lab.trial("usage read ceiling f64", read_ceiling::<f64>),
         lab.trial("usage more than 2^31 elements", more_than_2_31),
         lab.trial("usage calls by name", calls_by_name),
+        lab.trial("usage runs, very many calls", runs_again_and_again),
     ]
 }
 
@@ -165,6 +166,51 @@ fn time(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
         Err(Error::NotEnqueued { .. }) => Ok(Completion::Completed),
         other => Err(format!("{other:?} instead of the closure's error").into()),
     }
+}
+
+/// So many calls that the numbers of launches begin again. Each has other keys and another number of tiles than those before, so
+/// a number of runs or a word of a tile that an earlier launch has left would be found.
+fn runs_again_and_again(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
+    let calls = if lab.light { 20 } else { 70_000 };
+    let mut rng = StdRng::seed_from_u64(lab.seed);
+    let keys: Vec<u32> = (0..200_000).map(|_| rng.random_range(0..3)).collect();
+    // The number of keys up to each, this one too, that differ from the one before.
+    let different = keys.windows(2).scan(0, |count, keys| {
+        *count += usize::from(keys[0] != keys[1]);
+        Some(*count)
+    });
+    let different: Vec<usize> = std::iter::once(0).chain(different).collect();
+    let on_device = device.upload(&keys)?;
+    let (mut unique, mut offsets) = (
+        device.alloc::<u32>(keys.len())?,
+        device.alloc::<u32>(keys.len() + 1)?,
+    );
+    let mut scratch = device.segment_scratch()?;
+    for call in 0..calls {
+        let start = rng.random_range(0..keys.len());
+        let end = rng.random_range(start + 1..=keys.len());
+        let keys_of_call = on_device.view(start..end)?;
+        let runs = device.count_runs_into(keys_of_call, &mut unique, &mut offsets, &mut scratch)?;
+        let expected = different[end - 1] - different[start] + 1;
+        if runs != expected {
+            let seed = lab.seed;
+            return Err(format!(
+                "call {call}, keys {start}..{end}: {runs} runs instead of {expected} (seed {seed})"
+            )
+            .into());
+        }
+        if call % 1000 == 0 {
+            let offsets = offsets.view(..=runs)?.download()?;
+            let starts = (start..end)
+                .filter(|at| *at == start || keys[*at] != keys[*at - 1])
+                .map(|at| (at - start) as u32);
+            let all: Vec<u32> = starts.chain([(end - start) as u32]).collect();
+            if offsets != all {
+                return Err(format!("call {call}: other offsets (seed {})", lab.seed).into());
+            }
+        }
+    }
+    Ok(Completion::Completed)
 }
 
 /// All boundary lengths for a grid of many blocks; with most of them, some blocks have no tile.

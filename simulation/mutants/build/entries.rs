@@ -438,8 +438,10 @@ impl Program {
                         wide: Global::new(values.take(), values.take()),
                     }},
                     Work {{
-                        words: Global::new(values.take(), values.take()),
+                        tiles: Global::new(values.take(), values.take()),
                         arrivals: Global::new(values.take(), values.take()),
+                        runs: Global::new(values.take(), values.take()),
+                        epoch: values.take(),
                     }},
                 );"
             ),
