@@ -449,12 +449,13 @@ pub enum Error {
         len: usize,
     },
 
-    /// The result of a plan that has not been enqueued, or whose last enqueue failed.
+    /// The result of a plan that has not been enqueued, whose last enqueue failed, or of a kernel that was captured in a graph.
     #[error(
-        "{kernel}: no result, because the plan has not been enqueued or its last enqueue failed; enqueue it first"
+        "{kernel}: no result, because it has not been enqueued, its last enqueue failed, or a graph has captured it; \
+         enqueue it first"
     )]
     NotEnqueued {
-        /// The plan's kernel.
+        /// The kernel.
         kernel: &'static str,
     },
 

@@ -393,6 +393,12 @@ impl PinnedMemory<u64> {
         (0..len).map(|at| self.word(at)).collect()
     }
 
+    /// The address of a word, for the device.
+    pub(crate) fn address_of(&self, at: usize) -> u64 {
+        assert!(at < self.len);
+        self.address() + (at * size_of::<u64>()) as u64
+    }
+
     /// A word that a kernel may store at the same time.
     pub(crate) fn word(&self, at: usize) -> u64 {
         assert!(at < self.len);

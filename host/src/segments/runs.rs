@@ -439,6 +439,7 @@ impl Storage {
                 limit,
             })?;
         let epoch = self.search.begin(queue, tiles)?;
+        let address = self.search.address();
         let kernel = Kernel::find(gpu, entry)?;
         let (narrow, wide) = match size_of::<T>() == size_of::<u64>() {
             true => (
@@ -457,7 +458,7 @@ impl Storage {
             wide,
             Argument::room(&mut self.search.tiles, tiles, size_of::<u64>()),
             Argument::output(&mut self.search.arrivals),
-            Argument::words_at(self.search.runs.address(), 1, gpu),
+            Argument::words_at(address, 1, gpu),
             Argument::number(epoch),
         ];
         let grid = Grid {

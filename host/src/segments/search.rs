@@ -21,8 +21,9 @@ pub(super) struct Search {
     pub(super) tiles: DeviceMemory<u64>,
     /// The counter that numbers the tiles; 0 between launches.
     pub(super) arrivals: DeviceMemory<u32>,
-    /// The number of runs, of the last launch that has stored it, and its epoch.
-    pub(super) runs: PinnedMemory<u64>,
+    /// Two words for the number of runs and the epoch: of the last launch that has stored them, and of the last captured one,
+    /// which may run at any time.
+    runs: PinnedMemory<u64>,
     /// The epoch of the last launch that was not captured.
     epoch: u64,
     /// Whether the last launch was captured.
@@ -43,7 +44,7 @@ impl Search {
     /// Begins a launch, and returns its epoch, which no word has.
     pub(super) fn begin(&mut self, queue: &Queue, tiles: usize) -> Result<u64, Error> {
         if self.runs.len() == 0 {
-            self.runs = PinnedMemory::new(queue.gpu(), 1)?;
+            self.runs = PinnedMemory::new(queue.gpu(), 2)?;
             self.arrivals = DeviceMemory::filled(queue, 1, 0)?;
         }
         if tiles > self.tiles.len() {
@@ -63,10 +64,15 @@ impl Search {
         Ok(self.epoch)
     }
 
-    /// Waits for the number of runs of the last launch. What else it stores may come later.
+    /// The address of the word for the number of runs.
+    pub(super) fn address(&self) -> u64 {
+        self.runs.address_of(usize::from(self.is_captured))
+    }
+
+    /// Waits for the number of runs of the last launch. What else it stores may come later. An error if it was captured.
     pub(super) fn wait(&self, queue: &Queue) -> Result<u64, Error> {
         let start = Instant::now();
-        // A captured launch stores nothing now, and the wait for the stream is an error.
+        // A captured launch stores nothing now, and the wait for the stream is an error until the capture ends.
         while !self.is_captured && start.elapsed() < SPIN {
             if let Some(runs) = self.stored() {
                 return Ok(runs);
@@ -74,11 +80,14 @@ impl Search {
             std::hint::spin_loop();
         }
         queue.synchronize()?;
-        Ok(self.stored().expect("the launch stores the number of runs"))
+        let kernel = "find_runs";
+        self.stored().ok_or(Error::NotEnqueued { kernel })
     }
 
+    /// What the last launch has stored.
     fn stored(&self) -> Option<u64> {
         let word = self.runs.word(0);
-        (word >> Work::EPOCH_BIT == self.epoch).then_some(word & Work::NUMBER)
+        let is_stored = !self.is_captured && word >> Work::EPOCH_BIT == self.epoch;
+        is_stored.then_some(word & Work::NUMBER)
     }
 }
