@@ -56,7 +56,7 @@ pub(super) unsafe fn best_of_warp<I: Items, O: Op<I>>(op: O, best: Best<I>) -> B
 
 /// An item that no other precedes.
 #[inline(always)]
-fn best_of<I: Items, O: Op<I>, const N: usize>(op: O, items: [I; N]) -> I {
+pub(super) fn best_of<I: Items, O: Op<I>, const N: usize>(op: O, items: [I; N]) -> I {
     let mut best = items[0];
     unrolled!(|e < N| if e > 0 {
         best = op.preceding(best, items[e]);
@@ -66,7 +66,11 @@ fn best_of<I: Items, O: Op<I>, const N: usize>(op: O, items: [I; N]) -> I {
 
 /// The first of the items that the best one does not precede, and its place.
 #[inline(always)]
-fn found_in<I: Items, O: Op<I>, const N: usize>(op: O, best: I, items: [I; N]) -> (I, usize) {
+pub(super) fn found_in<I: Items, O: Op<I>, const N: usize>(
+    op: O,
+    best: I,
+    items: [I; N],
+) -> (I, usize) {
     let (mut at, mut item) = (N - 1, items[N - 1]);
     unrolled!(|e < N| {
         let e = N - 1 - e;

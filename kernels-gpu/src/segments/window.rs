@@ -29,6 +29,7 @@ mod rows;
 mod segment;
 mod select;
 mod tiles;
+mod value;
 
 use super::plan::Plan;
 use super::{
@@ -46,6 +47,7 @@ use cuda_std::thread::{block_idx_x, sync_threads, sync_threads_or, thread_idx_x}
 use cuda_std::warp::warp_vote_ballot;
 use rows::{are_whole, short_rows, whole_rows};
 use segment::Segment;
+use value::{Combined, Selected};
 
 /// The lanes of a tile that one thread combines at least.
 pub const FEW: usize = 4;
@@ -94,9 +96,15 @@ pub unsafe fn window<I: Items, O: Op<I>, const N: usize, const K: usize>(
             4 if N == 4 && has_room::<I, O>(1) => unsafe {
                 return short_rows::<I, O, N, 4, 1>(op, arrays, storage.output);
             },
-            row if are_whole::<I, O>(row as usize) => {
-                // SAFETY: as above.
-                return unsafe { whole_rows::<I, O, N>(op, arrays, row as usize, storage.output) };
+            row if are_whole::<I, O>(row as usize, I::len(arrays)) => {
+                let (row, output) = (row as usize, storage.output);
+                // SAFETY: as above, and below.
+                return unsafe {
+                    match O::SELECTS {
+                        true => whole_rows::<I, O, Selected<I>, N>(op, arrays, row, output),
+                        false => whole_rows::<I, O, Combined<O::Acc>, N>(op, arrays, row, output),
+                    }
+                };
             }
             _ => {}
         }

@@ -135,6 +135,7 @@ pub const SOURCES: &[Source] = &[
     segments::WINDOW,
     segments::PLAN,
     segments::ROWS,
+    segments::VALUE,
     segments::LANES,
     segments::SELECT,
     segments::SELECT_TILE,

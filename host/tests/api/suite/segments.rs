@@ -24,6 +24,7 @@ pub fn tests() -> Vec<Test> {
         Test::new("segments: a bad offset is found later", found_later),
         Test::new("segments: long ones after bad offsets", long_after_bad),
         Test::new("segments: rows", rows),
+        Test::new("segments: indices in rows of few values", few_values),
     ];
     tests.extend((0..RANDOM_TESTS).map(|number| {
         let name = format!("segments: random cases, {number} of {RANDOM_TESTS}");
@@ -244,6 +245,40 @@ fn rows(device: &Device) -> Result<(), Failed> {
             sums,
             "sums of rows",
         )?;
+    }
+    Ok(())
+}
+
+/// Rows of equal items, of which the first counts, or the first NaN.
+fn few_values(device: &Device) -> Result<(), Failed> {
+    macro_rules! check {
+        ($($number:ident: $value:expr;)*) => { $(
+            let random = &mut SmallRng::seed_from_u64(rand::random());
+            let value: fn(u8) -> $number = $value;
+            for log in 1..=12 {
+                // Tiles have up to 4,096 items.
+                let (len, rows) = (1usize << log, random.random_range(1..4) * (5000 >> log) + 1);
+                let ranks: Vec<u8> = (0..rows * len).map(|_| random.random_range(0..40)).collect();
+                let x: Vec<$number> = ranks.iter().map(|&rank| value(rank)).collect();
+                let first = |row: &[u8]| {
+                    let least = row.iter().min().expect("it has an item");
+                    row.iter().position(|rank| rank == least).map(|index| index as u64)
+                };
+                let wanted: Vec<Option<u64>> = ranks.chunks(len).map(first).collect();
+                let found = device.reduce_rows(&device.upload(&x)?, len, ArgMin)?;
+                let got: Vec<Option<u64>> =
+                    found.iter().map(|found| found.as_ref().map(|item| item.index())).collect();
+                is(got, wanted, concat!("indices of minima of ", stringify!($number)))?;
+            }
+        )* };
+    }
+    check! {
+        u32: |rank| u32::from(rank);
+        i32: |rank| i32::from(rank) - 20;
+        i64: |rank| i64::from(rank) - 20;
+        f16: |rank| f16::from_f64([f64::NAN, f64::from(rank)][usize::from(rank > 0)]);
+        f32: |rank| [f32::NAN, f32::from(rank)][usize::from(rank > 0)];
+        f64: |rank| [f64::NAN, f64::from(rank)][usize::from(rank > 0)];
     }
     Ok(())
 }

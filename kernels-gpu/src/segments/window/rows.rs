@@ -1,13 +1,14 @@
 //! Rows without windows: if a vector has a whole number of them, or they have a power of two of vectors. Items do not go through
 //! shared memory.
 
-use crate::element::{Element, Shuffle};
+use super::value::Value;
+use crate::element::Shuffle;
 use crate::items::Items;
-use crate::mem::{Global, Shared, compiler_barrier};
+use crate::mem::{Global, Shared, compiler_barrier, opaque};
 use crate::op::{Op, unrolled};
 use crate::store::{set_adjacent, set_of_warp};
 use crate::tile::{LANES, Lane, ROWS, has_slots, items_of_tile, zero};
-use crate::warp::{FULL_MASK, WARP_SIZE};
+use crate::warp::WARP_SIZE;
 use cuda_std::thread::{block_dim_x, block_idx_x, grid_dim_x, thread_idx_x};
 
 /// The vectors that a thread has in flight.
@@ -93,19 +94,24 @@ const MOST_BYTES: usize = 16;
 /// The steps in which lanes exchange half of their values: from one for each vector of a tile to one.
 const EXCHANGES: usize = ROWS.ilog2() as usize;
 
-/// Whether [`whole_rows`] can reduce rows of `row` items.
-pub(super) const fn are_whole<I: Items, O: Op<I>>(row: usize) -> bool {
+/// The most values of a lane after the first exchange.
+const LEFT: usize = ROWS / 2;
+
+/// Whether [`whole_rows`] can reduce `n` items in rows of `row` items.
+pub(super) const fn are_whole<I: Items, O: Op<I>>(row: usize, n: usize) -> bool {
     let vectors = row / I::VECTOR;
-    has_slots::<I, O>()
-        && I::VECTOR * size_of::<O::Acc>() <= MOST_BYTES
+    // By an operator that selects, each row of few vectors takes as many instructions as one of many.
+    let fewest = if O::SELECTS && I::VECTOR == 4 { 8 } else { 2 };
+    (O::SELECTS || has_slots::<I, O>() && I::VECTOR * size_of::<O::Acc>() <= MOST_BYTES)
         && vectors.is_power_of_two()
-        && vectors > 1
+        && vectors >= fewest
         && vectors * I::VECTOR == row
         && row <= items_of_tile::<I>()
+        && n >= items_of_tile::<I>()
 }
 
-/// Reduces rows of `row` items, for which [`are_whole`] is true; the arrays begin with a vector. Each warp takes as many items
-/// as a tile has, which are one row or several.
+/// Reduces rows of `row` items, for which [`are_whole`] is true; the arrays begin with a vector. Each warp takes a tile, which is
+/// one row or several.
 ///
 /// Up to 32 adjacent lanes share a row, and each has up to eight vectors of it. Instead of one tree for each row, lanes exchange
 /// values: after the first step, the lower half of those that share a row has half of the values, and the upper half the
@@ -117,7 +123,7 @@ pub(super) const fn are_whole<I: Items, O: Op<I>>(row: usize) -> bool {
 #[cfg_attr(target_arch = "nvptx64", inline(always))]
 // Simulated code needs no copy for each caller.
 #[cfg_attr(not(target_arch = "nvptx64"), inline(never), track_caller)]
-pub(super) unsafe fn whole_rows<I: Items, O: Op<I>, const N: usize>(
+pub(super) unsafe fn whole_rows<I: Items, O: Op<I>, V: Value<I, O, N>, const N: usize>(
     op: O,
     arrays: I::Arrays,
     row: usize,
@@ -138,21 +144,26 @@ pub(super) unsafe fn whole_rows<I: Items, O: Op<I>, const N: usize>(
     };
     let (mut tile, warps) = warp_of_grid();
     while tile * items_of_tile::<I>() < n {
-        let first = tile * items_of_tile::<I>() + lane as usize * N;
+        // The last tile ends with the rows, and has some of the tile before.
+        let begin = tile * items_of_tile::<I>();
+        let first = begin.min(n - items_of_tile::<I>());
         let mut vectors = [[zero::<I>(); N]; ROWS];
-        unrolled!(|k < ROWS| if first + k * LANES * N < n {
-            vectors[k] = I::vector(arrays, first + k * LANES * N);
+        unrolled!(|k < ROWS| {
+            vectors[k] = I::vector(arrays, first + lane as usize * N + k * LANES * N);
         });
         compiler_barrier();
-        let mut values = [op.identity(); ROWS];
-        let mut own = Lane::<I, O, N>::new(op);
+        // It is never true, but ptxas does not move loads behind a branch: it would load the last vectors when the first have
+        // been combined. Of more items, it would keep each in a register.
+        if N <= 4 && opaque(tile) == usize::MAX {
+            return;
+        }
+        let mut own = V::nothing(op);
+        let mut values = [V::of(&own, lane); ROWS];
         unrolled!(|k < ROWS| {
-            if k as u32 & (each - 1) == 0 {
-                own = Lane::new(op);
-            }
-            let index = (k as u32 & (each - 1)) as usize * LANES + (lane & (lanes - 1)) as usize;
-            own.absorb([vectors[k]], [(index * N) as u64]);
-            values[k] = own.combined();
+            let of_row = k as u32 & (each - 1);
+            let number = of_row * WARP_SIZE + (lane & (lanes - 1));
+            V::take(op, &mut own, of_row == 0, vectors[k], k as u32, number);
+            values[k] = V::of(&own, lane);
         });
         let (mut distance, mut left, mut number) = (lanes / 2, ROWS as u32, 0);
         unrolled!(|step < EXCHANGES| if distance > 0 {
@@ -161,8 +172,8 @@ pub(super) unsafe fn whole_rows<I: Items, O: Op<I>, const N: usize>(
                 let (lower, upper) = (values[k], values[k + (ROWS >> (step + 1))]);
                 let (own, others) = if is_upper { (upper, lower) } else { (lower, upper) };
                 // SAFETY: all lanes arrive here, with the same distance.
-                let other = unsafe { others.shuffle(FULL_MASK, Shuffle::Xor(distance)) };
-                values[k] = op.combine(own, other);
+                let other = unsafe { others.shuffled(Shuffle::Xor(distance)) };
+                values[k] = V::combined(op, own, other);
             });
             left /= 2;
             number += if is_upper { left } else { 0 };
@@ -172,16 +183,20 @@ pub(super) unsafe fn whole_rows<I: Items, O: Op<I>, const N: usize>(
         let same = if distance > 0 { 2 * distance - 1 } else { 0 };
         while distance > 0 {
             // SAFETY: as above.
-            let other = unsafe { values[0].shuffle(FULL_MASK, Shuffle::Xor(distance)) };
-            values[0] = op.combine(values[0], other);
+            let other = unsafe { values[0].shuffled(Shuffle::Xor(distance)) };
+            values[0] = V::combined(op, values[0], other);
             distance /= 2;
         }
-        unrolled!(|k < ROWS| if (k as u32) < left && lane & same == 0 {
+        unrolled!(|k < LEFT| if (k as u32) < left && lane & same == 0 {
             let vector = number + k as u32;
             let is_whole = vector & (each - 1) == each - 1;
-            let place = tile * (ROWS * LANES) + (vector * WARP_SIZE + (lane & !(lanes - 1))) as usize;
-            if is_whole && place * N < n {
-                output.set(place >> log_vectors, values[k]);
+            let place = first + (vector * WARP_SIZE + (lane & !(lanes - 1))) as usize * N;
+            if is_whole && place >= begin {
+                let load = |vector: u32| {
+                    let items = I::vector(arrays, first + vector as usize * N);
+                    (items, (vector & ((1 << log_vectors) - 1)) as u64 * N as u64)
+                };
+                output.set((place / N) >> log_vectors, values[k].result(op, load));
             }
         });
         tile += warps;

@@ -283,9 +283,12 @@ pub const PLAN: Source = Source {
     ],
 };
 
+/// What lanes exchange is an accumulator, or the best item and its vector.
+const ROWS_OF: &[&str] = &["segments_sum_f32", "segments_arg_max_f32"];
+
 pub const ROWS: Source = Source {
     path: "segments/window/rows.rs",
-    kernels: SUM,
+    kernels: ROWS_OF,
     mutants: &[
         mutant(
             "rows_behind_the_last_vector",
@@ -308,14 +311,27 @@ pub const ROWS: Source = Source {
         mutant(
             "vectors_behind_the_last_loaded",
             "loads vectors behind the last row",
-            "if first + k * LANES * N < n {",
-            "if true {",
+            "let first = begin.min(n - items_of_tile::<I>());",
+            "let first = begin;",
+        ),
+        mutant(
+            "fewer_rows_than_a_tile",
+            "loads a tile of rows that have fewer items",
+            "        && n >= items_of_tile::<I>()
+",
+            "",
         ),
         mutant(
             "rows_go_on",
             "a row of several vectors of a lane goes on with the next row",
-            "            if k as u32 & (each - 1) == 0 {",
-            "            if k == 0 {",
+            "V::take(op, &mut own, of_row == 0,",
+            "V::take(op, &mut own, k == 0,",
+        ),
+        mutant(
+            "index_in_the_tile",
+            "the index counts from the tile's start",
+            "(vector & ((1 << log_vectors) - 1)) as u64",
+            "vector as u64",
         ),
         mutant(
             "upper_half_of_the_lower",
@@ -330,10 +346,35 @@ pub const ROWS: Source = Source {
             "let is_whole = true;",
         ),
         mutant(
-            "row_behind_the_last_stored",
-            "stores results behind the last row",
-            "if is_whole && place * N < n {",
+            "rows_stored_twice",
+            "the last tile stores rows of the tile before again",
+            "if is_whole && place >= begin {",
             "if is_whole {",
+        ),
+    ],
+};
+
+pub const VALUE: Source = Source {
+    path: "segments/window/value.rs",
+    kernels: ARG_MAX,
+    mutants: &[
+        mutant(
+            "later_of_equal_vectors",
+            "of equal items, takes the one of the other lane",
+            "is_better | (is_equal & (other.vector < own.vector))",
+            "is_better | is_equal",
+        ),
+        mutant(
+            "last_of_equal_vectors",
+            "of equal items, a lane takes that of its last vector",
+            "if is_first | op.precedes(item, own.item) {",
+            "if is_first | !op.precedes(own.item, item) {",
+        ),
+        mutant(
+            "vectors_of_all_lanes_alike",
+            "all lanes number their vectors alike",
+            "vector: own.vector * WARP_SIZE + lane,",
+            "vector: own.vector * WARP_SIZE,",
         ),
     ],
 };
