@@ -51,17 +51,25 @@ pub fn parse_arch(name: &str) -> Result<NvvmArch, String> {
 
 /// Builds the kernels for `arches`, in the modules that the library embeds; with line numbers if `line_info`.
 pub fn build(arches: &[NvvmArch], line_info: bool) -> Result<Vec<Ptx>> {
-    let kernels = workspace::root().join("kernels-gpu");
-    let mut builder = CudaBuilder::new(kernels)
-        .arches(arches.iter().copied())
-        .build_args(&["--features", "library,teaching"])
-        .fma_contraction(false)
-        .split_modules(true)
-        .share_arches(true);
+    let mut builder = kernels().arches(arches.iter().copied());
     if line_info {
         builder = builder.generate_line_info(true);
     }
     Ok(builder.build_all()?)
+}
+
+/// Builds one of these modules.
+pub fn build_module(arch: NvvmArch, name: &str) -> Result<Vec<Ptx>> {
+    Ok(kernels().arches([arch]).only_module(name).build_all()?)
+}
+
+/// The kernels, compiled as the library's build script does it. What both compile is compiled once.
+fn kernels() -> CudaBuilder {
+    CudaBuilder::new(workspace::root().join("kernels-gpu"))
+        .build_args(&["--features", "library,teaching"])
+        .fma_contraction(false)
+        .split_modules(true)
+        .share_arches(true)
 }
 
 /// Builds `kernels-handles` for `arches`: memory accesses by handles and by raw pointers; one module each.

@@ -67,8 +67,16 @@ fn main() -> ExitCode {
 /// For each architecture the kernels and `kernels-handles`; and the copies for [`WIDER`].
 fn modules() -> anyhow::Result<(Vec<(Code, Code)>, Code)> {
     let tools = tools::find();
-    let kernels = ptx::build(&ptx::ARCHES, false)?;
-    let accesses = ptx::build_handles(&ptx::ARCHES)?;
+    let is_all = std::env::var_os("WARPFOLD_TESTS").is_some_and(|tests| tests == "all");
+    let machines = if is_all {
+        &MACHINES[..]
+    } else {
+        &MACHINES[2..]
+    };
+    let arches: BTreeSet<_> = machines.iter().map(|(_, ptx)| *ptx).collect();
+    let arches: Vec<_> = arches.into_iter().collect();
+    let kernels = ptx::build(&arches, false)?;
+    let accesses = ptx::build_handles(&arches)?;
     let code = |arch, ptx, modules: &[Ptx]| {
         let run = modules.iter().filter(|module| module.arch == ptx);
         let run = run.map(|module| Ptx {
@@ -78,15 +86,8 @@ fn modules() -> anyhow::Result<(Vec<(Code, Code)>, Code)> {
         Code::new(arch, run.collect(), tools.clone())
     };
     let pair = |(arch, ptx)| (code(arch, ptx, &kernels), code(arch, ptx, &accesses));
-    let mut wider = ptx::build(&[WIDER], false)?;
-    wider.retain(|module| module.module.as_deref() == Some(WIDER_MODULE));
+    let wider = ptx::build_module(WIDER, WIDER_MODULE)?;
     let wider = Code::new(WIDER, wider, tools.clone());
-    let is_all = std::env::var_os("WARPFOLD_TESTS").is_some_and(|tests| tests == "all");
-    let machines = if is_all {
-        &MACHINES[..]
-    } else {
-        &MACHINES[2..]
-    };
     Ok((machines.iter().copied().map(pair).collect(), wider))
 }
 

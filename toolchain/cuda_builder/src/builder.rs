@@ -51,6 +51,7 @@ pub struct CudaBuilder {
     krate: PathBuf,
     arches: Vec<NvvmArch>,
     split_modules: bool,
+    only_module: Option<String>,
     share_arches: bool,
     release: bool,
     line_info: bool,
@@ -75,6 +76,7 @@ impl CudaBuilder {
             krate: path_to_crate_root.as_ref().to_owned(),
             arches: vec![NvvmArch::Compute75],
             split_modules: false,
+            only_module: None,
             share_arches: false,
             release: true,
             line_info: false,
@@ -125,6 +127,12 @@ impl CudaBuilder {
     /// uses.
     pub fn split_modules(mut self, split: bool) -> Self {
         self.split_modules = split;
+        self
+    }
+
+    /// Writes only the module of this name, of [several](Self::split_modules).
+    pub fn only_module(mut self, name: impl Into<String>) -> Self {
+        self.only_module = Some(name.into());
         self
     }
 
@@ -275,7 +283,7 @@ impl CudaBuilder {
     /// - Kernels have more static shared memory than a block may have, or a shared static has an initial
     ///   value.
     /// - Kernels are recursive (see [`allow_recursion`](Self::allow_recursion)).
-    /// - With several modules, a kernel is in none.
+    /// - With several modules, a kernel is in none, or no kernel is in the [only one](Self::only_module).
     pub fn build_all(self) -> Result<Vec<Ptx>, CudaBuilderError> {
         if self.arches.is_empty() {
             return Err(CudaBuilderError::NoArchitecture);
@@ -324,10 +332,15 @@ impl CudaBuilder {
             .read_lazily(&bitcode.bytes, self.emit_llvm_ir)
             .map_err(failed("reading the bitcode"))?;
         let names = notes::modules(&module)?;
-        Ok(match names.is_empty() {
+        Ok(match &self.only_module {
+            Some(name) if names.contains(name) => vec![Some(name.clone())],
+            Some(name) => {
+                let (name, modules) = (name.clone(), names.into_iter().collect());
+                return Err(CudaBuilderError::NoSuchModule { name, modules });
+            }
             // If there are no kernels, compiling the module reports it.
-            true => vec![None],
-            false => names.into_iter().map(Some).collect(),
+            None if names.is_empty() => vec![None],
+            None => names.into_iter().map(Some).collect(),
         })
     }
 

@@ -190,6 +190,15 @@ pub enum CudaBuilderError {
         kernels: Vec<String>,
     },
 
+    /// No kernel is in the module that [`CudaBuilder::only_module`](crate::CudaBuilder::only_module) names.
+    #[error("no kernel is in module `{name}`; the modules are: {}", .modules.join(", "))]
+    NoSuchModule {
+        /// The requested name.
+        name: String,
+        /// The names of all modules.
+        modules: Vec<String>,
+    },
+
     /// The module contains no kernel.
     #[error(
         "`{krate}` defines no kernel: no function has #[kernel], or none is public and reachable from lib.rs"

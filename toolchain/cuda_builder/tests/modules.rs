@@ -86,6 +86,25 @@ fn each_module_has_what_its_kernels_use() {
 }
 
 #[test]
+fn one_module_is_the_same_alone() {
+    let fixture = Fixture::new("only", THREE);
+    let builder = || fixture.builder().split_modules(true);
+    let all = builder().build_all().unwrap();
+    let rest = builder().only_module("rest").build_all().unwrap();
+    assert_eq!(rest, all[..1]);
+    assert_eq!(entries(&text(&rest[0])), ["other"].into());
+    match builder().only_module("tile").build_all() {
+        Err(CudaBuilderError::NoSuchModule { name, modules }) => {
+            assert_eq!(
+                (name.as_str(), modules),
+                ("tile", vec!["rest".into(), "tiles".into()])
+            );
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
 fn a_kernel_is_the_same_code_alone_and_among_others() {
     let fixture = Fixture::new("alone", THREE);
     let whole = fixture.ptx(fixture.builder());
