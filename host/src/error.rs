@@ -451,8 +451,7 @@ pub enum Error {
 
     /// The result of a plan that has not been enqueued, whose last enqueue failed, or of a kernel that was captured in a graph.
     #[error(
-        "{kernel}: no result, because it has not been enqueued, its last enqueue failed, or a graph has captured it; \
-         enqueue it first"
+        "{kernel}: no result, because its last enqueue failed, a graph has captured it, or there was none; enqueue it first"
     )]
     NotEnqueued {
         /// The kernel.
