@@ -11,7 +11,10 @@ use super::{Input, Parts, Wrong, whole};
 use crate::data::{Data, DrawnItems};
 
 /// The kinds of segments.
-pub const KINDS: u64 = 14;
+pub const KINDS: u64 = 15;
+
+/// The kind of rows that begin with a vector and go without windows.
+const WHOLE_ROWS: u64 = KINDS - 1;
 
 /// The segments that are compared, if there are more.
 const COMPARED: usize = 40;
@@ -40,8 +43,9 @@ impl Drawn {
         }
         let behind = random.random_range(0..2) * random.random_range(0..20);
         let mut n = offsets[lens.len()] as usize + behind;
-        let is_rows = random.random_range(0..5) == 0 && lens[0] > 0;
-        let kind_of_rows = random.random_range(0..3);
+        let is_whole = kind == WHOLE_ROWS;
+        let is_rows = is_whole || random.random_range(0..5) == 0 && lens[0] > 0;
+        let kind_of_rows = random.random_range(u64::from(is_whole)..3);
         let (rows, len) = match kind_of_rows {
             0 => (lens.len().min(40), lens[0]),
             // Some of a vector's items, for several vectors of each thread.
@@ -61,7 +65,7 @@ impl Drawn {
         // Several arrays with the same alignment, or with others.
         let mut start = random.random_range(0..5);
         let mut apart = random.random_range(0..2) * random.random_range(0..4);
-        if is_rows && kind_of_rows == 2 && random.random() {
+        if is_whole || is_rows && kind_of_rows == 2 && random.random() {
             (start, apart) = (0, 0);
         }
         let data = [Data::Rough, Data::Rough, Data::Zeroes][random.random_range(0..3)];

@@ -25,14 +25,16 @@ pub fn search(entries: &[Entry], mode: Mode) -> Attempt {
             by_warp: find(&format!("segments_by_warp_{of}"))?,
         })
     };
-    for case in 0..ROUNDS * KINDS {
+    // The last kind, rows without windows, comes between the others, too: there are several of them.
+    let cases = (0..ROUNDS * KINDS).flat_map(|case| [(case, case % KINDS), (case, KINDS - 1)]);
+    for case in cases.filter(|(case, kind)| *kind == case % KINDS || case % 3 == 0) {
         let sum = kernels("sum_f32").map(|kernels| reduces::<f32, _>(&kernels, Sum, mode, case));
         let horner = kernels("horner_u32")
             .map(|kernels| reduces::<u32, _>(&kernels, Horner { x: 31 }, mode, case));
         let arg_max =
             kernels("arg_max_f32").map(|kernels| reduces::<f32, _>(&kernels, ArgMax, mode, case));
-        let large = kernels("sum_f32").filter(|_| case % KINDS == 0);
-        let large = large.map(|kernels| rare(&kernels, mode, case));
+        let large = kernels("sum_f32").filter(|_| case.1 == 0);
+        let large = large.map(|kernels| rare(&kernels, mode, case.0));
         let attempts = [sum, horner, arg_max, large];
         assert!(
             attempts.iter().any(Option::is_some),
@@ -71,18 +73,18 @@ fn rare(kernels: &Kernels, mode: Mode, case: u64) -> Attempt {
     }
 }
 
-/// Launches one case.
+/// Launches one case of a kind.
 fn reduces<I: DrawnItems, O: SinglePass<I>>(
     kernels: &Kernels,
     op: O,
     mode: Mode,
-    case: u64,
+    (case, kind): (u64, u64),
 ) -> Attempt {
     // A schedule for each case, so that there are many cases.
     let schedules = mode.schedules();
     let schedule = schedules[(case / KINDS) as usize % schedules.len()];
     let simulator = || mode.simulator(schedule);
-    let mut drawn = Drawn::draw::<I>(&kernels.window, case % KINDS, case);
+    let mut drawn = Drawn::draw::<I>(&kernels.window, kind, case);
     let launch = format!("{}, case {case}, {schedule:?}", kernels.window.name);
     let failed = |wrong: Wrong| match wrong {
         Wrong::Findings(kernel, failure) => mode.failed(&format!("{kernel}: {launch}"), &failure),
