@@ -100,7 +100,7 @@ const LEFT: usize = ROWS / 2;
 /// Whether [`whole_rows`] can reduce `n` items in rows of `row` items.
 pub(super) const fn are_whole<I: Items, O: Op<I>>(row: usize, n: usize) -> bool {
     let vectors = row / I::VECTOR;
-    // By an operator that selects, each row of few vectors takes as many instructions as one of many.
+    // An operator that selects loads a vector of each row again. With four items a vector, that pays from eight vectors on.
     let fewest = if O::SELECTS && I::VECTOR == 4 { 8 } else { 2 };
     (O::SELECTS || has_slots::<I, O>() && I::VECTOR * size_of::<O::Acc>() <= MOST_BYTES)
         && vectors.is_power_of_two()
