@@ -33,8 +33,9 @@ pub fn search(entries: &[Entry], mode: Mode) -> Attempt {
             .map(|kernels| reduces::<u32, _>(&kernels, Horner { x: 31 }, mode, case));
         let arg_max =
             kernels("arg_max_f32").map(|kernels| reduces::<f32, _>(&kernels, ArgMax, mode, case));
-        let large = kernels("sum_f32").filter(|_| case.1 == 0);
-        let large = large.map(|kernels| rare(&kernels, mode, case.0));
+        let (number, kind) = case;
+        let large = kernels("sum_f32").filter(|_| kind == 0);
+        let large = large.map(|kernels| rare(&kernels, mode, number));
         let attempts = [sum, horner, arg_max, large];
         assert!(
             attempts.iter().any(Option::is_some),
