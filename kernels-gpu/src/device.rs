@@ -53,6 +53,14 @@ pub fn prefetch(address: *const u8) {
     arch::prefetch(address);
 }
 
+/// The same into the L2 cache.
+///
+/// `prefetch.global.L2`.
+#[inline(always)]
+pub fn prefetch_to_l2(address: *const u8) {
+    arch::prefetch_to_l2(address);
+}
+
 /// `a * b + c`, rounded once.
 ///
 /// `fma.rn.f64`.

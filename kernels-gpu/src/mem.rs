@@ -33,7 +33,7 @@ pub use staged::{Staged, staged_bytes};
 pub use vector::Vectors;
 pub use words::{B128, B256, Word, Words};
 
-use crate::device::{increment_global, prefetch};
+use crate::device::{increment_global, prefetch, prefetch_to_l2};
 use crate::element::Element;
 use crate::items::Items;
 use crate::op::AtomicOp;
@@ -149,6 +149,12 @@ impl<T: Copy> Global<T> {
     #[inline(always)]
     pub fn prefetch(self, index: usize) {
         prefetch(self.start.wrapping_add(index).cast());
+    }
+
+    /// The same into the L2 cache.
+    #[inline(always)]
+    pub fn prefetch_to_l2(self, index: usize) {
+        prefetch_to_l2(self.start.wrapping_add(index).cast());
     }
 
     /// Stores `value` in element `index`.

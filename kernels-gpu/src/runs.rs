@@ -58,7 +58,7 @@ use crate::items::Items;
 use crate::mem::{Global, Shared};
 use crate::op::unrolled;
 use crate::warp::WARP_SIZE;
-use cuda_std::thread::{sync_threads, thread_idx_x};
+use cuda_std::thread::{block_idx_x, sync_threads, thread_idx_x};
 use part::{Later, Part};
 
 /// The threads of a block: as many as have room for their starts in 48 KiB of shared memory, because a block waits for those in
@@ -150,6 +150,14 @@ pub const fn keys_of_tile<K: Element>() -> usize {
     THREADS as usize * keys_of_thread::<K>()
 }
 
+/// The number of keys in a line of the caches, at least one.
+const fn keys_of_line<K: Element>() -> usize {
+    match 128 / size_of::<K>() {
+        0 => 1,
+        keys => keys,
+    }
+}
+
 /// The number of tiles of `n` keys, wherever they start.
 pub const fn tiles_of<K: Element>(n: usize) -> usize {
     (n + keys_of_row::<K>() - 1).div_ceil(keys_of_tile::<K>())
@@ -203,6 +211,13 @@ pub unsafe fn find_runs<K: Element, const N: usize, const ROWS: usize>(
         )
     };
     let tiles = work.tiles.len();
+    // The tile's number is not known yet, but it will be about that of the block. If it differs, another block has the keys.
+    let likely = block_idx_x() as usize * keys_of_tile::<K>()
+        + warp as usize * Part::<K, N, ROWS>::KEYS
+        + lane as usize * keys_of_line::<K>();
+    if likely < n {
+        keys.prefetch_to_l2(likely);
+    }
     if tid == 0 {
         words.set(TILE, work.arrivals.fetch_increment(0, tiles as u32));
     }

@@ -43,6 +43,9 @@ pub unsafe fn increment_global(cell: *mut u32, most: u32) -> u32 {
 #[inline(always)]
 pub fn prefetch(_address: *const u8) {}
 
+#[inline(always)]
+pub fn prefetch_to_l2(_address: *const u8) {}
+
 /// One rounding, also on processors that lack the instruction.
 #[inline(always)]
 pub fn mul_add(a: f64, b: f64, c: f64) -> f64 {

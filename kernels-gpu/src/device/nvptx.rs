@@ -49,6 +49,18 @@ pub fn prefetch(address: *const u8) {
     }
 }
 
+#[inline(always)]
+pub fn prefetch_to_l2(address: *const u8) {
+    // SAFETY: a prefetch changes no memory and cannot fault.
+    unsafe {
+        asm!(
+            "{{ .reg .b64 %address; cvta.to.global.u64 %address, {0}; prefetch.global.L2 [%address]; }}",
+            in(reg64) address,
+            options(nostack, preserves_flags)
+        );
+    }
+}
+
 /// `fma.rn.f64`, by LLVM's intrinsic: with assembly, ptxas ran out of registers.
 #[inline(always)]
 pub fn mul_add(a: f64, b: f64, c: f64) -> f64 {
