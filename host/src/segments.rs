@@ -87,7 +87,8 @@ offsets!(i32 true, u32 false, i64 true, u64 false);
 /// The segments of a call.
 #[derive(Clone, Copy)]
 pub(crate) enum Parts<'a, T: Offset> {
-    Offsets(View<'a, T>),
+    /// Offsets, and the most items of a segment, if that is known.
+    Offsets(View<'a, T>, Option<usize>),
     /// Rows of this length.
     Rows(usize),
 }
@@ -96,7 +97,7 @@ impl<T: Offset> Parts<'_, T> {
     /// The number of segments of `n` items.
     fn count(&self, n: usize) -> usize {
         match self {
-            Self::Offsets(offsets) => offsets.len() - 1,
+            Self::Offsets(offsets, _) => offsets.len() - 1,
             Self::Rows(len) => n / len,
         }
     }
@@ -104,7 +105,7 @@ impl<T: Offset> Parts<'_, T> {
     /// The most items of a segment.
     fn longest(&self, n: usize) -> usize {
         match self {
-            Self::Offsets(_) => n,
+            Self::Offsets(_, longest) => longest.unwrap_or(n),
             Self::Rows(len) => *len,
         }
     }
@@ -123,7 +124,7 @@ impl<T: Offset> Parts<'_, T> {
     /// The number of segments, and their length; 0 if there are offsets.
     fn segments(&self, n: usize) -> (usize, usize) {
         match self {
-            Self::Offsets(_) => (self.count(n), 0),
+            Self::Offsets(..) => (self.count(n), 0),
             Self::Rows(len) => (self.count(n), *len),
         }
     }
@@ -265,7 +266,7 @@ impl Device {
         offsets: impl Input<'b, T>,
         op: O,
     ) -> Result<Vec<O::Output>, Error> {
-        let parts = Parts::Offsets(offsets.into_views());
+        let parts = Parts::Offsets(offsets.into_views(), None);
         self.reduce_parts::<I, T, O>(input.into_views(), parts, op)
     }
 
@@ -326,7 +327,7 @@ impl Device {
         output: impl Target<'c, O::Acc>,
         scratch: &mut SegmentScratch,
     ) -> Result<(), Error> {
-        let parts = Parts::Offsets(offsets.into_views());
+        let parts = Parts::Offsets(offsets.into_views(), None);
         self.reduce_parts_into::<I, T, O>(input.into_views(), parts, op, output, scratch)
     }
 
@@ -372,7 +373,7 @@ impl Device {
     ) -> Result<usize, Error> {
         let n = self.check_items::<I, O>(views)?;
         match parts {
-            Parts::Offsets(offsets) => {
+            Parts::Offsets(offsets, _) => {
                 self.check_owner(offsets)?;
                 match offsets.is_empty() {
                     true => Err(Error::NoOffsets),
@@ -432,7 +433,7 @@ impl Device {
                     parts,
                 };
                 launch.enqueue(storage, output.all_mut())?;
-                if let Parts::Offsets(offsets) = parts
+                if let Parts::Offsets(offsets, _) = parts
                     && let Some(index) = storage.take_bad(queue)?
                 {
                     return Err(bad_offset(queue, offsets, index, Some(n))?);
@@ -442,7 +443,7 @@ impl Device {
             Backend::Gpu(_) => vec![],
         };
         let offsets = match parts {
-            Parts::Offsets(offsets) => Some(offsets.download_on(self.backend())?),
+            Parts::Offsets(offsets, _) => Some(offsets.download_on(self.backend())?),
             Parts::Rows(_) => None,
         };
         Ok((accumulators, offsets))
@@ -522,7 +523,7 @@ fn on_cpu<I: Items, T: Offset, O: Segments<I>>(
     let items = input::slices::<I>(views);
     match parts {
         Parts::Rows(len) => cpu::reduce_segments::<I, O>(op, items, &|s| s * len, output),
-        Parts::Offsets(offsets) => {
+        Parts::Offsets(offsets, _) => {
             let Location::Host(offsets) = offsets.location() else {
                 unreachable!("the offsets are on the CPU");
             };

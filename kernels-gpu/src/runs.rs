@@ -38,6 +38,9 @@
 //! A block waits only for tiles in front of its own. The tiles are numbered in the order in which the blocks start, by an
 //! arrival counter, so these tiles belong to blocks that run or have finished: no block waits for one that cannot start.
 //!
+//! The counts also say whether a whole group of keys has no start. If none is so, all runs are [short](most_of_short), and the
+//! host, which learns that with their number, need not enqueue what only long segments need.
+//!
 //! No fence is needed, because a tile's count or sum is one word of 64 bits together with its state ([`Work`]). The number of
 //! runs is stored as early as the last tile knows it, so that a host that waits for it can enqueue work behind the launch
 //! before it ends.
@@ -51,7 +54,7 @@
 mod look_back;
 mod part;
 
-pub use look_back::Work;
+pub use look_back::{Count, Work};
 
 use crate::element::Element;
 use crate::items::Items;
@@ -81,6 +84,12 @@ const MOST_KEYS: usize = 16;
 
 /// The groups of a warp, one after another.
 const GROUPS: u32 = 4;
+
+/// The bits of a warp's word for its number of starts, which also have room for a tile's; and the bit behind them that says that a
+/// whole group has none.
+const COUNT: u32 = (1 << IS_SPARSE) - 1;
+const IS_SPARSE: u32 = 16;
+const _: () = assert!(THREADS * GROUPS * MOST_KEYS as u32 <= COUNT);
 
 // A lane's masks of all groups are one word, and a place in a part is a number of 16 bits.
 const _: () = {
@@ -138,6 +147,11 @@ pub const fn rows_of<K: Element>() -> usize {
         2 | 3 => 2,
         _ => MOST_ROWS,
     }
+}
+
+/// The most keys of a run if each whole group has a start.
+pub const fn most_of_short<K: Element>() -> usize {
+    2 * WARP_SIZE as usize * rows_of::<K>() * keys_of_row::<K>() - 1
 }
 
 /// The number of keys of a thread.
@@ -235,7 +249,7 @@ pub unsafe fn find_runs<K: Element, const N: usize, const ROWS: usize>(
     // SAFETY: all lanes of the warp arrive.
     let found = unsafe { part.find() };
     if lane == 0 {
-        words.set(warp, found.count);
+        words.set(warp, found.count | u32::from(found.is_sparse) << IS_SPARSE);
     }
     sync_threads();
     let (mut of_tile, mut of_warps) = (0, 0);
@@ -244,8 +258,9 @@ pub unsafe fn find_runs<K: Element, const N: usize, const ROWS: usize>(
         of_warps += if (w as u32) < warp { count } else { 0 };
         of_tile += count;
     });
+    let of_tile = Count::of_tile(of_tile & COUNT, of_tile >> IS_SPARSE > 0);
     if tid == 0 {
-        work.publish(tile, of_tile.into());
+        work.publish(tile, of_tile);
     }
     let mut later = Later::none(found.groups);
     if found.placed == 0 {
@@ -254,18 +269,18 @@ pub unsafe fn find_runs<K: Element, const N: usize, const ROWS: usize>(
     }
     if warp == 0 {
         // SAFETY: all lanes of this warp arrive, and no other warp does.
-        let in_front = unsafe { work.look_back(tile, of_tile.into()) };
+        let in_front = unsafe { work.look_back(tile, of_tile) };
         if lane == 0 {
-            before.set(0, in_front);
+            before.set(0, in_front.number());
             if tile + 1 == tiles {
-                let runs = in_front as usize + of_tile as usize;
-                starts.set(runs, n);
-                work.tell(runs as u64);
+                let all = in_front.and(of_tile);
+                starts.set(all.number() as usize, n);
+                work.tell(all);
             }
         }
     }
     sync_threads();
-    let run = before.get(0) as usize + of_warps as usize;
+    let run = before.get(0) as usize + (of_warps & COUNT) as usize;
     // SAFETY: all lanes of the warp arrive.
     unsafe { part.store(run, starts, &found, later) };
 }

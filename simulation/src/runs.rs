@@ -11,7 +11,7 @@ use std::fmt;
 use cuda_sim::{Buffer, Failure, Simulator};
 use kernels_gpu::element::Element;
 use kernels_gpu::entry::Entry;
-use kernels_gpu::runs::{THREADS, Work, tiles_of};
+use kernels_gpu::runs::{Count, THREADS, Work, most_of_short, tiles_of};
 
 use crate::launch::{Array, bytes_of, launch};
 
@@ -149,17 +149,32 @@ pub fn find<K: Element>(
     if arrivals.to_vec() != [0] {
         return Err(Wrong::Changed("the arrival counter"));
     }
-    let runs = number.to_vec()[0] ^ (EPOCH << Work::EPOCH_BIT);
-    let len = usize::try_from(runs).ok().filter(|runs| *runs <= n);
-    let len = len.ok_or(Wrong::Runs(runs))?;
-    Ok(Runs {
-        keys: unique.read(len)?,
-        offsets: match wide {
-            true => offsets.read::<u64>(len + 1)?,
-            false => {
-                let offsets = offsets.read::<u32>(len + 1)?;
-                offsets.into_iter().map(u64::from).collect()
-            }
-        },
-    })
+    let word = number.to_vec()[0];
+    let all = Count::of_word(word);
+    let len = usize::try_from(all.number()).ok();
+    let len = len.filter(|runs| *runs <= n && word >> Work::EPOCH_BIT == EPOCH);
+    let len = len.ok_or(Wrong::Runs(word))?;
+    let offsets = match wide {
+        true => offsets.read::<u64>(len + 1)?,
+        false => {
+            let offsets = offsets.read::<u32>(len + 1)?;
+            offsets.into_iter().map(u64::from).collect()
+        }
+    };
+    let lengths = offsets.iter().zip(&offsets[1..]);
+    let longest = lengths.map(|(start, end)| end.wrapping_sub(*start)).max();
+    // A group has half as many keys, and a run without a whole group in it leaves no group without a start.
+    let (most, longest) = (most_of_short::<K>() as u64, longest.unwrap_or(0));
+    let is_right = match all.is_sparse() {
+        true => longest > most / 2,
+        false => longest <= most,
+    };
+    if !is_right {
+        return Err(Wrong::Results(format!(
+            "a run has {longest} keys, and a group without start: {}",
+            all.is_sparse()
+        )));
+    }
+    let keys = unique.read(len)?;
+    Ok(Runs { keys, offsets })
 }

@@ -139,7 +139,7 @@ impl<T: Element> Arranged<'_, T> {
 
     /// Stores the accumulators in `output`, which has one for each group. The arguments have been checked.
     fn store<O: Segments<T>>(&self, op: O, output: LocationMut<'_, O::Acc>) -> Result<(), Error> {
-        let (parts, n) = (Parts::Offsets(self.offsets), self.values.len());
+        let (parts, n) = (Parts::Offsets(self.offsets, None), self.values.len());
         self.device.with_storage(|storage| {
             let values = self.values();
             self.device

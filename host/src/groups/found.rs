@@ -213,7 +213,7 @@ impl<K: GroupKey> Groups<K> {
             return Ok(());
         }
         let Order { items, offsets } = self.order()?;
-        let parts = Parts::Offsets(View::from(offsets));
+        let parts = Parts::Offsets(View::from(offsets), None);
         let n = self.items();
         match (values.location(), View::from(items).location()) {
             (Location::Host(values), Location::Host(items)) => {

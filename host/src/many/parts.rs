@@ -41,7 +41,7 @@ impl Distributed {
         offsets: impl Input<'b, T>,
         op: O,
     ) -> Result<Vec<O::Output>, Error> {
-        let parts = Parts::Offsets(offsets.into_views());
+        let parts = Parts::Offsets(offsets.into_views(), None);
         let own = self
             .device()
             .part_accumulators::<I, T, O>(input.into_views(), parts, op);

@@ -37,7 +37,7 @@ impl<I: Items, O: Segments<I>, T: Offset> Launch<'_, '_, '_, I, O, T> {
             .parts
             .shape::<I>(self.n)
             .of_call(call.number, call.epoch);
-        if let Parts::Offsets(_) = self.parts {
+        if let Parts::Offsets(..) = self.parts {
             let kernel = Kernel::find(gpu, &PARTITION.entries[0])?;
             let mut arguments = Arguments::new();
             arguments.push(Argument::plain(&shape));
@@ -72,7 +72,7 @@ impl<I: Items, O: Segments<I>, T: Offset> Launch<'_, '_, '_, I, O, T> {
         // A warp for each row, or a thread for each cell.
         let most = match self.parts {
             Parts::Rows(_) => layout.cells.div_ceil(THREADS as usize / 32),
-            Parts::Offsets(_) => layout.cells.div_ceil(THREADS as usize),
+            Parts::Offsets(..) => layout.cells.div_ceil(THREADS as usize),
         };
         let blocks = (8 * gpu.info.multiprocessors).min(most as u32);
         let mut arguments = Arguments::new();
@@ -168,7 +168,7 @@ impl<I: Items, O: Segments<I>, T: Offset> Launch<'_, '_, '_, I, O, T> {
     /// The offsets of 32 bits, and those of 64 bits.
     fn push_offsets<'s>(&'s self, arguments: &mut Arguments<'s>) {
         let offsets = match self.parts {
-            Parts::Offsets(offsets) => match offsets.location() {
+            Parts::Offsets(offsets, _) => match offsets.location() {
                 Location::Device(span) => Some(span),
                 Location::Host(_) => unreachable!("the offsets are on the GPU"),
             },

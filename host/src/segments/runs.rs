@@ -1,7 +1,7 @@
 //! Runs of equal keys: their keys and lengths, and reductions of their values.
 
 use kernels_gpu::entry::RunKey;
-use kernels_gpu::runs::{THREADS, tiles_of};
+use kernels_gpu::runs::{THREADS, most_of_short, tiles_of};
 
 use super::*;
 use crate::buffer::Buffer;
@@ -34,20 +34,30 @@ struct Found<K: Element, T: Offset> {
     unique: Buffer<K>,
     /// The start of each run, and the number of keys; on a GPU there is room for more.
     offsets: Buffer<T>,
+    number: Number,
+}
+
+/// The number of runs, and the most keys of one, if that is known.
+#[derive(Clone, Copy)]
+struct Number {
     runs: usize,
+    longest: Option<usize>,
 }
 
 impl<K: Element, T: Offset> Found<K, T> {
     /// Copies keys and lengths to the host.
     fn download(&self, backend: &Backend) -> Result<RunLengths<K>, Error> {
-        let offsets = self.offsets.view(..=self.runs)?.download_on(backend)?;
+        let offsets = self
+            .offsets
+            .view(..=self.number.runs)?
+            .download_on(backend)?;
         let starts = offsets.iter().zip(offsets.iter().skip(1));
-        let mut lengths = host::zeroes(self.runs)?;
+        let mut lengths = host::zeroes(self.number.runs)?;
         for (length, (start, end)) in lengths.iter_mut().zip(starts) {
             *length = (end.value() - start.value()) as u64;
         }
         Ok(RunLengths {
-            keys: self.unique.view(..self.runs)?.download_on(backend)?,
+            keys: self.unique.view(..self.number.runs)?.download_on(backend)?,
             lengths,
         })
     }
@@ -169,8 +179,8 @@ impl Device {
         self.check_keys(&keys)?;
         let (unique, offsets) = self.room_for_runs(keys.len(), unique, offsets)?;
         let storage = scratch.of(self.backend())?;
-        let (runs, _) = self.store_runs(keys, unique, offsets, storage)?;
-        Ok(runs)
+        let (number, _) = self.store_runs(keys, unique, offsets, storage)?;
+        Ok(number.runs)
     }
 
     /// Reduces the values of each run of equal keys, as [`reduce_runs`](Self::reduce_runs), stores keys, starts and
@@ -215,13 +225,14 @@ impl Device {
         let output = output.into_view_mut();
         self.backend().check_same(output.owner())?;
         let mut storage = scratch.of(self.backend())?;
-        let (runs, offsets) = self.store_runs(keys, unique, offsets, storage.as_deref_mut())?;
+        let (number, offsets) = self.store_runs(keys, unique, offsets, storage.as_deref_mut())?;
+        let Number { runs, longest } = number;
         let output = output.part(..runs)?.into_location();
         let offsets = match &offsets {
             LocationMut::Host(offsets) => View::of_slice(self.backend(), offsets),
             LocationMut::Device(offsets) => View::of_span(self.backend(), offsets.all()),
         };
-        let parts = Parts::Offsets(offsets.view(..=runs)?);
+        let parts = Parts::Offsets(offsets.view(..=runs)?, longest);
         self.store_parts::<I, T, O>(values, n, parts, op, output, storage)?;
         Ok(runs)
     }
@@ -287,16 +298,16 @@ impl Device {
     ) -> Result<Runs<K, O::Output>, Error> {
         let (found, output) = self.with_storage(|mut storage| {
             let found = self.find_runs::<K, T>(keys, storage.as_deref_mut())?;
+            let Number { runs, longest } = found.number;
             let mut output = match self.backend() {
                 backend @ Backend::Cpu(_) => {
-                    Buffer::host(backend, host::filled(found.runs, op.identity())?)
+                    Buffer::host(backend, host::filled(runs, op.identity())?)
                 }
                 Backend::Gpu(queue) => {
-                    let memory = DeviceMemory::filled(queue, found.runs, 0)?;
-                    Buffer::device(queue, found.runs, memory)
+                    Buffer::device(queue, runs, DeviceMemory::filled(queue, runs, 0)?)
                 }
             };
-            let parts = Parts::Offsets(found.offsets.view(..=found.runs)?);
+            let parts = Parts::Offsets(found.offsets.view(..=runs)?, longest);
             let to = output.all_mut().into_location();
             self.store_parts::<I, T, O>(values, keys.len(), parts, op, to, storage)?;
             Ok((found, output))
@@ -342,7 +353,7 @@ impl Device {
                 Ok(Found {
                     unique: Buffer::host(backend, unique),
                     offsets: Buffer::host(backend, offsets),
-                    runs,
+                    number: Number::of(runs),
                 })
             }
             (Backend::Gpu(queue), _) => {
@@ -352,7 +363,7 @@ impl Device {
                     Buffer::device(queue, n, unique),
                     Buffer::device(queue, n + 1, offsets),
                 );
-                let (runs, _) = self.store_runs(
+                let (number, _) = self.store_runs(
                     keys,
                     unique.all_mut().into_location(),
                     offsets.all_mut().into_location(),
@@ -361,14 +372,14 @@ impl Device {
                 Ok(Found {
                     unique,
                     offsets,
-                    runs,
+                    number,
                 })
             }
             _ => unreachable!("the keys are on this device"),
         }
     }
 
-    /// Finds the runs, stores their keys and offsets, and returns their number, and the offsets. The destinations are those of
+    /// Finds the runs, stores their keys and offsets, and returns their [`Number`], and the offsets. The destinations are those of
     /// [`room_for_runs`](Self::room_for_runs).
     fn store_runs<'b, K: RunKey, T: Offset>(
         &self,
@@ -376,7 +387,7 @@ impl Device {
         unique: LocationMut<'_, K>,
         offsets: LocationMut<'b, T>,
         storage: Option<&mut Storage>,
-    ) -> Result<(usize, LocationMut<'b, T>), Error> {
+    ) -> Result<(Number, LocationMut<'b, T>), Error> {
         match (keys.location(), unique, offsets, self.backend()) {
             (
                 Location::Host(keys),
@@ -387,7 +398,7 @@ impl Device {
                 let counts = cpu::count_runs(keys);
                 let runs = counts.iter().sum();
                 on_cpu(keys, &counts, &mut unique[..runs], &mut offsets[..=runs]);
-                Ok((runs, LocationMut::Host(offsets)))
+                Ok((Number::of(runs), LocationMut::Host(offsets)))
             }
             (
                 Location::Device(keys),
@@ -397,15 +408,26 @@ impl Device {
             ) => {
                 if keys.len() == 0 {
                     offsets.reborrow().write(queue, &[T::of_index(0)])?;
-                    return Ok((0, LocationMut::Device(offsets)));
+                    return Ok((Number::of(0), LocationMut::Device(offsets)));
                 }
                 let storage = storage.ok_or(Error::OtherStream)?;
                 storage.find_runs(queue, keys, unique, offsets.reborrow())?;
-                let runs = storage.search.wait(queue)?;
-                Ok((runs as usize, LocationMut::Device(offsets)))
+                let count = storage.search.wait(queue)?;
+                let number = Number {
+                    runs: count.number() as usize,
+                    longest: (!count.is_sparse()).then_some(most_of_short::<K>()),
+                };
+                Ok((number, LocationMut::Device(offsets)))
             }
             _ => unreachable!("the keys and the destinations are on this device"),
         }
+    }
+}
+
+impl Number {
+    fn of(runs: usize) -> Self {
+        let longest = None;
+        Self { runs, longest }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use kernels_gpu::runs::Work;
+use kernels_gpu::runs::{Count, Work};
 
 use crate::backend::Queue;
 use crate::error::Error;
@@ -69,13 +69,13 @@ impl Search {
         self.runs.address_of(usize::from(self.is_captured))
     }
 
-    /// Waits for the number of runs of the last launch. What else it stores may come later. An error if it was captured.
-    pub(super) fn wait(&self, queue: &Queue) -> Result<u64, Error> {
+    /// Waits for the count of the last launch, whose number is that of the runs. What else it stores may come later. An error if it was captured.
+    pub(super) fn wait(&self, queue: &Queue) -> Result<Count, Error> {
         let start = Instant::now();
         // A captured launch stores nothing now, and the wait for the stream is an error until the capture ends.
         while !self.is_captured && start.elapsed() < SPIN {
-            if let Some(runs) = self.stored() {
-                return Ok(runs);
+            if let Some(count) = self.stored() {
+                return Ok(count);
             }
             std::hint::spin_loop();
         }
@@ -85,9 +85,9 @@ impl Search {
     }
 
     /// What the last launch has stored.
-    fn stored(&self) -> Option<u64> {
+    fn stored(&self) -> Option<Count> {
         let word = self.runs.word(0);
         let is_stored = !self.is_captured && word >> Work::EPOCH_BIT == self.epoch;
-        is_stored.then_some(word & Work::NUMBER)
+        is_stored.then(|| Count::of_word(word))
     }
 }

@@ -20,6 +20,8 @@ const LOADED: usize = 4;
 pub(super) struct Found<K, const N: usize, const ROWS: usize> {
     /// Their number, in lane 0.
     pub(super) count: u32,
+    /// Whether a whole group has none.
+    pub(super) is_sparse: bool,
     /// The lane's masks, of [`MOST_KEYS`] bits for each group. Bit `N * r + e` of one stands for key `e` of the lane in row `r`.
     pub(super) masks: u64,
     /// The number of those that have been placed: those of the first `groups` groups.
@@ -121,6 +123,7 @@ impl<K: Element, const N: usize, const ROWS: usize> Part<K, N, ROWS> {
         let mut row_before = in_front;
         let (mut masks, mut count, mut group) = (0, 0, 0);
         let (mut placed, mut groups) = (0, 0);
+        let mut is_sparse = false;
         let mut last = [[in_front; N]; ROWS];
         while group < GROUPS {
             let at = self.first_of(group).wrapping_add(lane as usize * N);
@@ -149,6 +152,8 @@ impl<K: Element, const N: usize, const ROWS: usize> Part<K, N, ROWS> {
             masks |= u64::from(mask) << (group * MOST_KEYS as u32);
             // SAFETY: as above.
             let with_starts = unsafe { warp_vote_ballot(FULL_MASK, mask != 0) };
+            let (first, size) = (self.first_of(group), Self::GROUP);
+            is_sparse |= with_starts == 0 && first < n && size <= n - first;
             if keeps::<K>() && group == groups && with_starts.count_ones() >= MANY {
                 // A reference to the keys: LLVM would copy an option of them in words of 64 bits, and load them so.
                 // SAFETY: as above; the number of groups is the same in all lanes.
@@ -165,6 +170,7 @@ impl<K: Element, const N: usize, const ROWS: usize> Part<K, N, ROWS> {
         let count = unsafe { reduce_down::<u32, Sum>(Sum, count) };
         Found {
             count,
+            is_sparse,
             masks,
             placed,
             groups,

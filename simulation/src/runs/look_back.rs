@@ -2,7 +2,7 @@
 
 use cuda_sim::{Buffer, Simulator};
 use kernels_gpu::entry::Entry;
-use kernels_gpu::runs::{THREADS, Work, keys_of_tile};
+use kernels_gpu::runs::{Count, THREADS, Work, keys_of_tile};
 use rand::RngExt;
 use rand::rngs::StdRng;
 
@@ -27,12 +27,15 @@ pub fn look_back(
     let keys: Vec<u64> = (0..in_front * tile + 100).map(|i| i as u64 / 7).collect();
     let n = keys.len();
     let mut words = vec![0; in_front + 1];
-    let mut before = 0;
+    let (mut before, mut sparse) = (0, 0);
     for (number, word) in words[..in_front].iter_mut().enumerate() {
         let starts = random.random_range(0..tile as u64);
         before += if number >= with_sum { starts } else { 0 };
         let sum = if number == with_sum { Work::SUM } else { 0 };
-        *word = sum | EPOCH << Work::EPOCH_BIT | starts;
+        let is_sparse = random.random_ratio(1, 2 * in_front as u32);
+        let own = if is_sparse { Count::IS_SPARSE } else { 0 };
+        sparse |= if number >= with_sum { own } else { 0 };
+        *word = sum | EPOCH << Work::EPOCH_BIT | own | starts;
     }
     let memory: Buffer<u64> = Buffer::from(&keys);
     let unique: Buffer<u64> = Buffer::uninitialised(n);
@@ -65,7 +68,7 @@ pub fn look_back(
     wanted.offsets.drain(..continues);
     let runs = before + wanted.offsets.len() as u64 - 1;
     let (got, last) = (number.to_vec()[0], words.to_vec()[in_front]);
-    let word = EPOCH << Work::EPOCH_BIT | runs;
+    let word = EPOCH << Work::EPOCH_BIT | sparse | runs;
     if got != word || last != Work::SUM | word {
         return Err(Wrong::Results(format!(
             "tile {with_sum} has the sum: {got:#x} runs and {last:#x} instead of {word:#x}"

@@ -41,10 +41,10 @@ pub const SOURCE: Source = Source {
         mutant(
             "no_barrier_after_the_counts",
             "a warp adds counts that others have not stored yet",
-            "        words.set(warp, found.count);
+            "<< IS_SPARSE);
     }
     sync_threads();",
-            "        words.set(warp, found.count);
+            "<< IS_SPARSE);
     }",
         ),
         mutant(
@@ -62,7 +62,7 @@ pub const SOURCE: Source = Source {
         mutant(
             "no_end",
             "the number of keys is not stored behind the starts",
-            "                starts.set(runs, n);
+            "                starts.set(all.number() as usize, n);
 ",
             "",
         ),
@@ -89,7 +89,7 @@ pub const LOOK_BACK: Source = Source {
         mutant(
             "first_tile_before_itself",
             "the first tile's starts are numbered behind its own number",
-            "            return 0;
+            "            return Count(0);
 ",
             "            return count;
 ",
@@ -103,8 +103,8 @@ pub const LOOK_BACK: Source = Source {
         mutant(
             "counts_before_the_sum_added",
             "adds tiles that are in the sum already",
-            "let number = if needed { word & Self::NUMBER } else { 0 };",
-            "let number = word & Self::NUMBER;",
+            "Count::of_word(if needed { word } else { 0 });",
+            "Count::of_word(word);",
         ),
         mutant(
             "own_count_added",
@@ -133,7 +133,7 @@ pub const LOOK_BACK: Source = Source {
         mutant(
             "sum_without_own_count",
             "a tile's sum does not include its own starts",
-            "self.word(before + count);",
+            "self.word(before.and(count));",
             "self.word(before);",
         ),
         mutant(
@@ -157,14 +157,20 @@ pub const LOOK_BACK: Source = Source {
         mutant(
             "words_of_earlier_launches",
             "takes a word of an earlier launch for one of this launch",
-            "word & !(Self::SUM | Self::NUMBER) != 0;",
+            "word & !(Self::SUM | Self::COUNT) != 0;",
             "word == self.epoch << Self::EPOCH_BIT;",
+        ),
+        mutant(
+            "sparse_tiles_forgotten",
+            "the host does not learn that a run in front of the last tile is long",
+            "let sparse = if is_sparse { Count::IS_SPARSE } else { 0 };",
+            "let sparse = 0;",
         ),
         mutant(
             "runs_without_epoch",
             "the host takes the number of runs for that of an earlier launch",
-            "self.runs.set_for_host(0, self.word(runs));",
-            "self.runs.set_for_host(0, runs);",
+            "self.runs.set_for_host(0, self.word(all));",
+            "self.runs.set_for_host(0, all.0);",
         ),
     ],
 };
@@ -173,6 +179,18 @@ pub const PART: Source = Source {
     path: "runs/part.rs",
     kernels: WIDE,
     mutants: &[
+        mutant(
+            "group_behind_the_end_is_sparse",
+            "a group that is not whole counts as one without start",
+            "with_starts == 0 && first < n && size <= n - first;",
+            "with_starts == 0;",
+        ),
+        mutant(
+            "last_group_is_sparse",
+            "only the last group of a part may be without start",
+            "is_sparse |= with_starts",
+            "is_sparse = with_starts",
+        ),
         mutant(
             "part_begins_with_no_start",
             "a part's first key is compared with itself",
