@@ -3,7 +3,7 @@
 use cuda_sim::Simulator;
 use kernels_gpu::element::Element;
 use kernels_gpu::entry::Entry;
-use kernels_gpu::runs::keys_of_tile;
+use kernels_gpu::runs::{keys_of_tile, most_of_short};
 use rand::RngExt;
 use rand::rngs::StdRng;
 
@@ -12,7 +12,7 @@ use crate::kernels::{Long, Point};
 use crate::launch::bytes_of;
 
 /// The kinds of runs.
-pub const KINDS: u64 = 11;
+pub const KINDS: u64 = 12;
 
 /// A key of random cases.
 pub trait Drawn: Element {
@@ -65,7 +65,7 @@ pub fn keys<K: Drawn>(random: &mut StdRng, kind: u64) -> (Vec<K>, usize) {
     let len = |random: &mut StdRng| match kind {
         3 | 8 => 1,
         4 => most,
-        5 => random.random_range(1..4),
+        5 | 11 => random.random_range(1..4),
         6 => around(random),
         7 => 32 * random.random_range(1..20) + random.random_range(0..2),
         // Most lanes of a warp have a start, but all starts of its part have room in shared memory.
@@ -73,11 +73,16 @@ pub fn keys<K: Drawn>(random: &mut StdRng, kind: u64) -> (Vec<K>, usize) {
         _ => 2f64.powf(random.random_range(0.0..12.0)) as usize,
     };
     let start = random.random_range(0..5);
+    // Where a long run of kind 11 is, the only one: one or two whole groups have no start.
+    let long = (kind == 11).then(|| start + random.random_range(0..n));
     let mut keys = vec![];
     while keys.len() < start + n {
-        // Adjacent runs may have the same key, and so be one. Those of two kinds keep the length that was drawn.
-        let (mut key, len) = (K::drawn(random), len(random));
-        while matches!(kind, 8 | 10) && keys.last() == Some(&key) {
+        // Adjacent runs may have the same key, and so be one. Those of three kinds keep the length that was drawn.
+        let (mut key, mut len) = (K::drawn(random), len(random));
+        if long.is_some_and(|long| (keys.len()..keys.len() + len).contains(&long)) {
+            len = most_of_short::<K>() + random.random_range(1..32);
+        }
+        while matches!(kind, 8 | 10 | 11) && keys.last() == Some(&key) {
             key = K::drawn(random);
         }
         let len = len.min(start + n - keys.len());
