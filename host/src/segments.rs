@@ -8,7 +8,7 @@ mod storage;
 use kernels_gpu::element::Number;
 use kernels_gpu::entry::segments::PARTITION;
 use kernels_gpu::entry::{Entry, Segments};
-use kernels_gpu::segments::by_warp::{WARPS, chunks_of, is_for, places_of};
+use kernels_gpu::segments::by_part::{blocks_of, is_for, places_of, team_of};
 use kernels_gpu::segments::{Layout, Reports, Shape, THREADS, most_staged};
 
 use crate::backend::{Backend, Queue};
@@ -113,12 +113,6 @@ impl<T: Offset> Parts<'_, T> {
     fn shape<I: Items>(&self, n: usize) -> Shape {
         let (segments, row) = self.segments(n);
         Shape::new::<I>(n, segments, row, T::SIGNED)
-    }
-
-    /// The shape for a kernel with a warp for each part of a segment.
-    fn by_warp<I: Items>(&self, n: usize) -> Shape {
-        let (segments, row) = self.segments(n);
-        Shape::by_warp::<I>(n, segments, row, T::SIGNED)
     }
 
     /// The number of segments, and their length; 0 if there are offsets.

@@ -12,7 +12,7 @@
 //! |---|---|---|
 //! | `single_pass` | `single_pass_<operator>_<items>` | [`SinglePass`] |
 //! | `exact` | `exact_<operator>_<items>` | none: [`exact_of`] finds the row |
-//! | `segments` | `segments_<operator>_<items>`, `segments_combine_<operator>_<items>`, `segments_by_warp_<operator>_<items>` | [`Segments`] |
+//! | `segments` | `segments_<operator>_<items>`, `segments_combine_<operator>_<items>`, `segments_by_part_<operator>_<items>` | [`Segments`] |
 //! | `runs` | `find_runs_<key>` | [`RunKey`], of the key |
 //! | `groups` | `group_combine_<operator>_<element>_by_<key>` | none: [`groups::combine_of`] finds the row |
 //! | `axes` | `axes_<operator>_<items>`, `axes_combine_<operator>_<items>` | [`Axes`] |
@@ -93,8 +93,8 @@ pub mod segments_parts {
 
     pub use super::parts::*;
     #[cfg(any(feature = "simulator", target_arch = "nvptx64"))]
-    pub use super::segments::{by_warp_blocks_of, most_blocks_of, offsets_of, storage_of};
-    pub use crate::segments::by_warp::{Storage, by_warp};
+    pub use super::segments::{by_part_blocks_of, most_blocks_of, offsets_of, storage_of};
+    pub use crate::segments::by_part::{self, Storage, by_part};
     pub use crate::segments::combine::combine;
     pub use crate::segments::window::window;
     pub use crate::segments::{Reports, Shape, shared_bytes};

@@ -20,7 +20,7 @@
 //! | [`partition`] | finds the first segment that starts in each window, by guesses and bisection, and what its block has to know |
 //! | [`window`] | a block reduces the segments that start in its window; of [long](most_staged) ones, the tiles that start there |
 //! | [`combine`] | combines the partials of long segments |
-//! | [`mod@by_warp`] | does all by itself, and fast if most segments have more than a tile: a warp for each part of a segment |
+//! | [`mod@by_part`] | does all by itself, and fast if most segments have more than a tile: a warp or a block for each part of a segment |
 //!
 //! Rows need no [`partition`], and only long ones need [`combine`].
 //!
@@ -36,9 +36,9 @@
 //!
 //! - [`THREADS`] threads per block, and [`shared_bytes`] of dynamic shared memory for [`window`]; as many blocks as windows.
 //! - At least one segment; a [`Shape`], with offsets for one segment more, or rows that together are all items.
-//! - [`Storage`] of the lengths of [`Layout`], or [that](by_warp::Storage) of [`mod@by_warp`].
+//! - [`Storage`] of the lengths of [`Layout`], or what [`mod@by_part`](by_part::by_part) asks for.
 
-pub mod by_warp;
+pub mod by_part;
 pub mod combine;
 mod partials;
 pub mod partition;
@@ -147,11 +147,12 @@ pub struct Shape {
     pub cells: u64,
     /// The number of segments of a diagonal on average, in units of 2^-48, rounded down.
     per_diagonal: u64,
-    /// Of [`by_warp`]: the warps of chunks for each warp, and the segments of a chunk on average, in units of
-    /// 2^-32.
-    per_warp: u64,
+    /// Of [`by_part`]: the warps of a team, the teams of chunks for each team, and the segments of a chunk on average, both in
+    /// units of 2^-32.
+    team: u64,
+    per_team: u64,
     per_chunk: u64,
-    /// The number of the call, and the [epoch](by_warp) of its counters.
+    /// The number of the call, and the [epoch](by_part) of its counters.
     call: u64,
     epoch: u64,
 }
@@ -173,25 +174,27 @@ impl Shape {
                 0 => 0,
                 _ => (((segments as u128) << 48) / (n as u128 + segments as u128)) as u64,
             },
-            per_warp: 0,
+            team: 0,
+            per_team: 0,
             per_chunk: 0,
             call: 0,
             epoch: 0,
         }
     }
 
-    /// The shape for [`by_warp`], whose windows are the [chunks](by_warp::chunks_of).
-    pub const fn by_warp<I: Items>(n: usize, segments: usize, row: usize, is_signed: bool) -> Self {
-        let chunks = by_warp::chunks_of::<I>(n);
-        let warps = (segments + chunks) as u128;
-        let started = (segments as u128 * by_warp::items_of_part::<I>() as u128) << 32;
+    /// The same for [`by_part`] by teams of `team` warps. Its windows are the [chunks](by_part::chunks_of).
+    pub const fn by_part<I: Items>(self, team: usize) -> Self {
+        let (n, segments) = (self.items, self.segments);
+        let chunks = by_part::chunks_of::<I>(n as usize, team) as u64;
+        let started = (segments as u128 * by_part::items_of_part::<I>(team) as u128) << 32;
         let items = if n > 0 { n as u128 } else { 1 };
         Self {
-            windows: chunks as u64,
-            // Rounded up, so that the warps of all chunks are among those of the launch.
-            per_warp: (((chunks as u128) << 32) / warps) as u64 + 1,
+            windows: chunks,
+            team: team as u64,
+            // Rounded up, so that the teams of all chunks are among those of the launch.
+            per_team: (((chunks as u128) << 32) / (segments + chunks) as u128) as u64 + 1,
             per_chunk: (started / items) as u64,
-            ..Self::new::<I>(n, segments, row, is_signed)
+            ..self
         }
     }
 

@@ -13,7 +13,7 @@ use kernels_gpu::entry::segments::PARTITION;
 use kernels_gpu::entry::{Entry, Segments, SinglePass};
 use kernels_gpu::grid::Storage;
 use kernels_gpu::items::Items;
-use kernels_gpu::segments::by_warp::{WARPS, chunks_of, places_of};
+use kernels_gpu::segments::by_part::{WARPS, blocks_of, places_of};
 use kernels_gpu::segments::{Layout, Reports, Shape, THREADS, most_staged};
 
 use crate::case::{INPUTS, MARGIN};
@@ -156,20 +156,20 @@ pub struct Kernels {
     /// Combines the partials of long segments.
     pub combine: Entry,
     /// Does all by itself.
-    pub by_warp: Entry,
+    pub by_part: Entry,
 }
 
 impl Kernels {
     /// Those of the library.
     pub fn of<I: Items, O: Segments<I>>() -> Self {
-        let [window, combine, by_warp] = O::ENTRIES else {
+        let [window, combine, by_part] = O::ENTRIES else {
             unreachable!("`Segments` has three rows");
         };
         Self {
             partition: PARTITION.entries[0],
             window: *window,
             combine: *combine,
-            by_warp: *by_warp,
+            by_part: *by_part,
         }
     }
 }
@@ -189,21 +189,27 @@ pub fn reduce<I: Items, O: Copy>(
 ) -> Result<Vec<Vec<u8>>, Wrong> {
     let launches = Launches::new(kernels, input, parts, simulator);
     let by_windows = launches.by_windows::<I, O>(op);
-    let by_warp = launches.by_warp::<I, O>(op);
-    match (by_windows, by_warp) {
-        (Ok(by_windows), Ok(by_warp)) if by_windows != by_warp => Err(Wrong::Results(
-            "a warp for each part gives other bits than windows".into(),
+    let by_part = |team: usize| launches.by_part::<I, O>(op, team);
+    let by_part = by_part(1).and_then(|by_warps| match by_part(WARPS)? == by_warps {
+        true => Ok(by_warps),
+        false => Err(Wrong::Results(
+            "a block for each part gives other bits than a warp".into(),
+        )),
+    });
+    match (by_windows, by_part) {
+        (Ok(by_windows), Ok(by_part)) if by_windows != by_part => Err(Wrong::Results(
+            "a team for each part gives other bits than windows".into(),
         )),
         (Err(Wrong::BadOffset(one)), Err(Wrong::BadOffset(other))) if one == other => {
             Err(Wrong::BadOffset(one))
         }
         (Err(Wrong::BadOffset(one)), Ok(_)) => Err(Wrong::Results(format!(
             "{} does not find bad offset {one}",
-            kernels.by_warp.name
+            kernels.by_part.name
         ))),
         (Err(Wrong::BadOffset(one)), Err(Wrong::BadOffset(other))) => Err(Wrong::Results(format!(
             "{} finds bad offset {other}, not {one}",
-            kernels.by_warp.name
+            kernels.by_part.name
         ))),
         (Err(wrong), _) | (_, Err(wrong)) => Err(wrong),
         (by_windows, _) => by_windows,
@@ -297,13 +303,13 @@ impl<'a> Launches<'a> {
         self.results(&memory)
     }
 
-    /// Reduces the segments by a warp for each part of one.
-    fn by_warp<I: Items, O: Copy>(&self, op: O) -> Result<Vec<Vec<u8>>, Wrong> {
+    /// Reduces the segments by a team of `team` warps for each part of one.
+    fn by_part<I: Items, O: Copy>(&self, op: O, team: usize) -> Result<Vec<Vec<u8>>, Wrong> {
         const EPOCH: u64 = 7;
         let (n, segments) = (self.input.n, self.segments);
-        let shape = Shape::by_warp::<I>(n, segments, self.row, self.is_signed);
-        let shape = shape.of_call(CALL, EPOCH);
-        let places = places_of::<I>(n, segments);
+        let shape = Shape::new::<I>(n, segments, self.row, self.is_signed);
+        let shape = shape.by_part::<I>(team).of_call(CALL, EPOCH);
+        let places = places_of::<I>(n, segments, team);
         let memory = self.memory(places, Reports::WORDS, &[]);
         // Counts of earlier epochs, which are not complete.
         let left = (0..places as u64).map(|place| place * ((EPOCH << 56) / (places as u64)));
@@ -311,9 +317,9 @@ impl<'a> Launches<'a> {
         let mut arrays = self.arrays(&memory, &shape);
         arrays.pop();
         arrays.push(Array::new("arrivals", arrivals.as_ptr(), arrivals.len()));
-        let blocks = (segments + chunks_of::<I>(n)).div_ceil(WARPS);
-        // SAFETY: the arrays exist and have the lengths that the kernel requires; there is a warp for each segment and chunk.
-        unsafe { self.launch(&self.kernels.by_warp, blocks, op, &arrays) }?;
+        let blocks = blocks_of::<I>(n, segments, team);
+        // SAFETY: the arrays exist and have the lengths that the kernel requires; there is a team for each segment and chunk.
+        unsafe { self.launch(&self.kernels.by_part, blocks, op, &arrays) }?;
         self.results(&memory)
     }
 

@@ -20,13 +20,13 @@ impl<I: Items, O: Segments<I>, T: Offset> Launch<'_, '_, '_, I, O, T> {
         output: SpanMut<'_, O::Acc>,
     ) -> Result<(), Error> {
         let queue = self.queue;
-        let [window, combine, by_warp] = O::ENTRIES else {
+        let [window, combine, by_part] = O::ENTRIES else {
             unreachable!("`Segments` has three rows");
         };
         let gpu = queue.gpu();
         let segments = self.parts.count(self.n);
         if is_for::<I>(self.n, segments) {
-            return self.by_warp(by_warp, storage, output);
+            return self.by_part(by_part, storage, output);
         }
         let layout = Layout::of::<I>(self.n, segments);
         let blocks = self.blocks(window, layout.windows)?;
@@ -82,7 +82,7 @@ impl<I: Items, O: Segments<I>, T: Offset> Launch<'_, '_, '_, I, O, T> {
     }
 
     /// Enqueues the one launch that segments of several tiles need.
-    fn by_warp(
+    fn by_part(
         &self,
         entry: &'static Entry,
         storage: &mut Storage,
@@ -90,17 +90,16 @@ impl<I: Items, O: Segments<I>, T: Offset> Launch<'_, '_, '_, I, O, T> {
     ) -> Result<(), Error> {
         let (queue, gpu) = (self.queue, self.queue.gpu());
         let segments = self.parts.count(self.n);
-        let (warps, places) = (
-            segments + chunks_of::<I>(self.n),
-            places_of::<I>(self.n, segments),
-        );
-        let blocks = self.blocks(entry, warps.div_ceil(WARPS))?;
+        let team = team_of::<I>(self.n, segments);
+        let blocks = self.blocks(entry, blocks_of::<I>(self.n, segments, team))?;
+        let places = places_of::<I>(self.n, segments, team);
         storage.reserve_places(queue, places, entry.acc_bytes)?;
         gpu.enter()?;
         let call = storage.begin(queue)?;
         let shape = self
             .parts
-            .by_warp::<I>(self.n)
+            .shape::<I>(self.n)
+            .by_part::<I>(team)
             .of_call(call.number, call.epoch);
         let Storage {
             partials,
@@ -114,7 +113,7 @@ impl<I: Items, O: Segments<I>, T: Offset> Launch<'_, '_, '_, I, O, T> {
         arguments.push(Argument::room(work, Reports::WORDS, size_of::<u64>()));
         arguments.push(Argument::room(arrived, places, size_of::<u64>()));
         let kernel = Kernel::find(gpu, entry)?;
-        // SAFETY: as in `enqueue`, with a warp for each segment and each chunk. The words of the arrivals have earlier epochs, or
+        // SAFETY: as in `enqueue`, with a team for each segment and each chunk. The words of the arrivals have earlier epochs, or
         // are 0 (`Storage::begin`, and below).
         unsafe { launch(&kernel, queue, blocks, &arguments) }?;
         match call.is_captured {

@@ -1,5 +1,5 @@
 //! The family `segments`: [segmented reductions](crate::segments) of an operator over items. The entry points are
-//! `segments_<operator>_<items>`, `segments_combine_<operator>_<items>` and `segments_by_warp_<operator>_<items>`, and [`PARTITION`] for
+//! `segments_<operator>_<items>`, `segments_combine_<operator>_<items>` and `segments_by_part_<operator>_<items>`, and [`PARTITION`] for
 //! all of them. The parameters are
 //!
 //! ```text
@@ -10,8 +10,8 @@
 //! shape: Shape, narrow: *const u32, narrow_len: u64, wide: *const u64, wide_len: u64
 //! output: *mut Acc, output_len: u64, partials: *mut Acc, partials_len: u64
 //! work: *mut u64, work_len: u64
-//! counts: *mut u32, counts_len: u64                              not of `segments_by_warp`
-//! arrivals: *mut u64, arrivals_len: u64                           only of `segments_by_warp`
+//! counts: *mut u32, counts_len: u64                              not of `segments_by_part`
+//! arrivals: *mut u64, arrivals_len: u64                           only of `segments_by_part`
 //! ```
 
 #[cfg(any(feature = "simulator", target_arch = "nvptx64"))]
@@ -92,9 +92,9 @@ pub const fn most_blocks_of<A>(
     }
 }
 
-/// The same for `segments_by_warp`, whose warps have more loads in flight, and need more registers.
+/// The same for `segments_by_part`, whose warps have more loads in flight, and need more registers.
 #[cfg(any(feature = "simulator", target_arch = "nvptx64"))]
-pub const fn by_warp_blocks_of<A>(
+pub const fn by_part_blocks_of<A>(
     bytes: usize,
     vector: usize,
     is_commutative: bool,
@@ -182,7 +182,7 @@ macro_rules! family_segments {
             }
 
             #[$crate::entry::parts::kernel]
-            pub unsafe fn [<segments_by_warp_ $suffix>](
+            pub unsafe fn [<segments_by_part_ $suffix>](
                 $($array: &[$element],)+
                 op: $op,
                 shape: $crate::segments::Shape,
@@ -200,7 +200,7 @@ macro_rules! family_segments {
                 use $crate::entry::segments_parts::*;
                 // SAFETY: as above.
                 unsafe {
-                    by_warp::<
+                    by_part::<
                         $items,
                         $op,
                         { <$items as Items>::VECTOR },
@@ -232,9 +232,9 @@ macro_rules! family_segments {
             )
         );
         $crate::note!(
-            [<segments_by_warp_ $suffix>] in $module,
+            [<segments_by_part_ $suffix>] in $module,
             $crate::segments::THREADS,
-            $crate::entry::segments_parts::by_warp_blocks_of::<<$op as $crate::entry::parts::Op<$items>>::Acc>(
+            $crate::entry::segments_parts::by_part_blocks_of::<<$op as $crate::entry::parts::Op<$items>>::Acc>(
                 <$items as $crate::entry::parts::Items>::BYTES,
                 <$items as $crate::entry::parts::Items>::VECTOR,
                 <$op as $crate::entry::parts::Op<$items>>::COMMUTATIVE,
@@ -344,11 +344,11 @@ macro_rules! family_segments {
                     ..WINDOW
                 },
                 Entry {
-                    name: stringify!([<segments_by_warp_ $suffix>]),
-                    kernel: "segments_by_warp",
+                    name: stringify!([<segments_by_part_ $suffix>]),
+                    kernel: "segments_by_part",
                     needs: Needs {
                         result: ResultIn::Cells,
-                        ..Needs::any_grid(Scratch::None, Load::Element)
+                        ..Needs::any_grid(Scratch::Bytes(by_part::shared_bytes(ACC_BYTES) as u32), Load::Element)
                     },
                     parameters: &[
                         $(Parameter::Input(stringify!($array), size_of::<$element>()),)+
@@ -361,7 +361,7 @@ macro_rules! family_segments {
                         Parameter::Output("work", size_of::<u64>()),
                         Parameter::Output("arrivals", size_of::<u64>()),
                     ],
-                    function: $crate::function!(|values| [<segments_by_warp_ $suffix>](
+                    function: $crate::function!(|values| [<segments_by_part_ $suffix>](
                         $(values.slice::<$element>(),)+
                         values.operator::<$op>(),
                         values.take(),

@@ -148,7 +148,7 @@ enum Kind {
         op: &'static str,
         items: &'static [&'static str],
     },
-    ByWarp {
+    ByPart {
         op: &'static str,
         items: &'static [&'static str],
     },
@@ -214,7 +214,7 @@ impl Program {
                     format!("segments_combine_{of}"),
                     Kind::Combine { op, items },
                 ),
-                program(format!("segments_by_warp_{of}"), Kind::ByWarp { op, items }),
+                program(format!("segments_by_part_{of}"), Kind::ByPart { op, items }),
             ];
         }
         if let Some(of) = kernel.strip_prefix("axes_") {
@@ -269,7 +269,7 @@ impl Program {
             Kind::SinglePass { .. }
                 | Kind::Window { .. }
                 | Kind::Combine { .. }
-                | Kind::ByWarp { .. }
+                | Kind::ByPart { .. }
                 | Kind::Columns { .. }
                 | Kind::CombineColumns { .. }
         )
@@ -281,7 +281,7 @@ impl Program {
             Kind::SinglePass { .. } => &["single_pass", "grid", "items", "op", "mem", "element"],
             Kind::Exact { .. } => &["exact_sum", "items", "op", "mem", "element"],
             Kind::Partition => &["segments", "mem"],
-            Kind::Window { .. } | Kind::Combine { .. } | Kind::ByWarp { .. } => {
+            Kind::Window { .. } | Kind::Combine { .. } | Kind::ByPart { .. } => {
                 &["segments", "items", "op", "mem", "element"]
             }
             Kind::Columns { .. } | Kind::CombineColumns { .. } => {
@@ -363,14 +363,14 @@ impl Program {
                     window::window::<I, {op}, N, K>(op, arrays, offsets, storage);"
                 )
             }
-            Kind::ByWarp { op, items } => {
+            Kind::ByPart { op, items } => {
                 let arrays = arrays_of(items);
                 format!(
                     "use super::{{element::*, foreign::*, items::Items, op::*}};
                     {arrays}
                     let op = operator::<{op}>(&mut values);
                     {OFFSETS}
-                    let storage = by_warp::Storage {{
+                    let storage = by_part::Storage {{
                         output: Global::new(values.take(), values.take()),
                         partials: Global::new(values.take(), values.take()),
                         reports: Reports::new(Global::new(values.take(), values.take())),
@@ -378,7 +378,7 @@ impl Program {
                     }};
                     const N: usize = <I as Items>::VECTOR;
                     const K: usize = <I as Items>::IN_FLIGHT;
-                    by_warp::by_warp::<I, {op}, N, K>(op, arrays, offsets, storage);"
+                    by_part::by_part::<I, {op}, N, K>(op, arrays, offsets, storage);"
                 )
             }
             Kind::Combine { op, items } => {

@@ -142,7 +142,7 @@ pub const SOURCES: &[Source] = &[
     segments::TILE_OF_A_PART,
     segments::PARTS_OF_ARRAYS,
     segments::PARTIALS,
-    segments::BY_WARP,
+    segments::BY_PART,
     segments::TILES,
     segments::COMBINE,
     segments::STAGED,

@@ -3,7 +3,7 @@
 use cuda_sim::{Buffer, Simulator};
 use kernels_gpu::entry::Entry;
 use kernels_gpu::op::Sum;
-use kernels_gpu::segments::by_warp::{PART_TILES, RUN, items_of_part};
+use kernels_gpu::segments::by_part::{RUN, WARP_TILES, WARPS, items_of_part};
 use kernels_gpu::segments::{Layout, Reports, Shape, THREADS, most_listed, window_of};
 use kernels_gpu::tile::items_of_tile;
 use rand::rngs::StdRng;
@@ -75,7 +75,7 @@ pub fn combines(
 /// What is wrong.
 pub fn overlaps(kernels: &Kernels, simulator: &dyn Fn() -> Simulator) -> Result<(), Wrong> {
     let many = 2 * most_listed::<f32>() + 2;
-    let (long, parts) = (items_of_tile::<f32>() + 500, items_of_part::<f32>());
+    let (long, parts) = (items_of_tile::<f32>() + 500, items_of_part::<f32>(1));
     // Segments for a team, for a warp, long ones, and some of several parts.
     for (segments, len) in [(many, 50), (many, 300), (4, long), (4, 3 * parts)] {
         let mut offsets: Vec<i64> = (0..segments).map(|i| (i % 2 * len) as i64).collect();
@@ -90,15 +90,16 @@ pub fn overlaps(kernels: &Kernels, simulator: &dyn Fn() -> Simulator) -> Result<
     Ok(())
 }
 
-/// Whether a warp for each part gives the sums of segments of several parts among many short ones, and finds that one of their
-/// offsets is bad. The kernels are those for sums of `f32`.
+/// Whether a team for each part gives the sums of segments of several parts among many short ones, and finds that one of their
+/// offsets is bad. One in four teams is a block. The kernels are those for sums of `f32`.
 ///
 /// # Errors
 ///
 /// What is wrong.
 pub fn parts(kernels: &Kernels, seed: u64, simulator: &dyn Fn() -> Simulator) -> Result<(), Wrong> {
     let random = &mut StdRng::seed_from_u64(seed);
-    let part = items_of_part::<f32>();
+    let team = if seed % 4 == 0 { WARPS } else { 1 };
+    let part = items_of_part::<f32>(team);
     let mut offsets = vec![random.random_range(0..9)];
     for group in 0..random.random_range(2..8) {
         // Many short ones first, so that the segment of a chunk is far from where it would be if all had the same length.
@@ -121,7 +122,7 @@ pub fn parts(kernels: &Kernels, seed: u64, simulator: &dyn Fn() -> Simulator) ->
         }
     }
     let n = offsets[offsets.len() - 1];
-    by_warp(kernels, seed, n, offsets.clone(), simulator)?;
+    by_part(kernels, team, seed, n, offsets.clone(), simulator)?;
     // Half of the time the end of a segment of several parts: other warps than that of its first part check it.
     let is_long = |end: &usize| offsets[*end] - offsets[*end - 1] > part as i64;
     let long: Vec<usize> = (1..offsets.len()).filter(is_long).collect();
@@ -137,7 +138,7 @@ pub fn parts(kernels: &Kernels, seed: u64, simulator: &dyn Fn() -> Simulator) ->
     let is_bad =
         |i: &usize| !(0..=n).contains(&offsets[*i]) || *i > 0 && offsets[*i] < offsets[*i - 1];
     let first = (0..offsets.len()).find(is_bad).unwrap_or(0) as u64;
-    match by_warp(kernels, seed, n, offsets, simulator) {
+    match by_part(kernels, team, seed, n, offsets, simulator) {
         Err(Wrong::BadOffset(index)) if index == first => Ok(()),
         Ok(()) => Err(Wrong::Missed(first)),
         Err(wrong) => Err(wrong),
@@ -155,24 +156,25 @@ pub fn runs_of_parts(
     simulator: &dyn Fn() -> Simulator,
 ) -> Result<(), Wrong> {
     let random = &mut StdRng::seed_from_u64(seed);
-    let tiles = RUN * PART_TILES + random.random_range(1..40);
+    let tiles = RUN * WARP_TILES + random.random_range(1..40);
     let from = random.random_range(0..9);
     let len = tiles * items_of_tile::<f32>() - random.random_range(0..9);
     let end = from + len as i64;
-    by_warp(kernels, seed, end, vec![0, from, end], simulator)
+    by_part(kernels, 1, seed, end, vec![0, from, end], simulator)
 }
 
-/// Whether a warp for each part gives the sums of the segments of `n` items between these offsets.
-fn by_warp(
+/// Whether a team for each part gives the sums of the segments of `n` items between these offsets.
+fn by_part(
     kernels: &Kernels,
+    team: usize,
     seed: u64,
     n: i64,
     offsets: Vec<i64>,
     simulator: &dyn Fn() -> Simulator,
 ) -> Result<(), Wrong> {
-    let input = Input::draw::<f32>(&kernels.by_warp, Data::Rough, [0; 3], n as usize, seed);
+    let input = Input::draw::<f32>(&kernels.by_part, Data::Rough, [0; 3], n as usize, seed);
     let parts = Parts::Wide(offsets.clone());
-    let got = Launches::new(kernels, &input, &parts, simulator).by_warp::<f32, Sum>(Sum)?;
+    let got = Launches::new(kernels, &input, &parts, simulator).by_part::<f32, Sum>(Sum, team)?;
     for (segment, got) in got.iter().enumerate() {
         let (from, to) = (offsets[segment] as usize, offsets[segment + 1] as usize);
         let wanted = whole::<f32, Sum>(Sum, &input, from, to - from);

@@ -15,7 +15,7 @@ fn every_reduction_has_a_checker() {
         "exact",
         "segments",
         "segments_combine",
-        "segments_by_warp",
+        "segments_by_part",
         "axes",
         "axes_combine",
         "find_runs",

@@ -242,7 +242,7 @@ pub const KERNELS: &[Kernel] = &[
         Warp::Several,
     ),
     kernel(
-        &["segments_by_warp"],
+        &["segments_by_part"],
         Loads::Windows,
         Stores::Results,
         Block::None,

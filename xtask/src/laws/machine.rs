@@ -391,7 +391,7 @@ fn warp(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) {
     if kernel.warp == Warp::Several {
         // Segments by an operator that selects: lanes exchange items, all of which have the result.
         let selects =
-            matches!(claim.kernel, "segments" | "segments_by_warp") && claim.op.starts_with("arg_");
+            matches!(claim.kernel, "segments" | "segments_by_part") && claim.op.starts_with("arg_");
         let (mode, words) = match selects {
             true => ("BFLY", claim.item_load_bits().div_ceil(32) as usize),
             false => ("DOWN", claim.words()),

@@ -32,7 +32,7 @@ mod tests {
             ("reduce_0_modulo_max_f32", "reduce_0_modulo"),
             ("segments_max_f32", "segments"),
             ("segments_combine_max_f32", "segments_combine"),
-            ("segments_by_warp_max_f32", "segments_by_warp"),
+            ("segments_by_part_max_f32", "segments_by_part"),
             ("segments_partition", "segments_partition"),
             ("find_runs_u32", "find_runs"),
             ("axes_max_f32", "axes"),

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::mem::opaque;
-use crate::segments::select::select_of_tile;
+use crate::segments::select::select_of_part;
 use crate::tile::Part;
 
 impl<I: Items, O: Op<I>> Block<I, O> {
@@ -46,7 +46,13 @@ impl<I: Items, O: Op<I>> Block<I, O> {
                             let part = Part { arrays, start, len };
                             // Otherwise LLVM would compute addresses before the loop, and too few registers would be left.
                             let lane = opaque(lane as usize) as u32;
-                            select_of_tile::<I, O, N>(self.op, part.tile(tile), tile, lane)
+                            select_of_part::<I, O, N>(
+                                self.op,
+                                part.tile(tile),
+                                tile * items_of_tile::<I>(),
+                                lane,
+                                WARP_SIZE,
+                            )
                         }
                         false => {
                             let part = I::part(self.arrays, start, len);

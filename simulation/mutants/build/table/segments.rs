@@ -6,7 +6,7 @@ mod tiles;
 use super::{Source, mutant};
 
 pub use short::{LANES, SELECT};
-pub use tiles::{BY_WARP, PARTIALS, PARTS_OF_ARRAYS, SELECT_TILE, TILE_OF_A_PART};
+pub use tiles::{BY_PART, PARTIALS, PARTS_OF_ARRAYS, SELECT_TILE, TILE_OF_A_PART};
 
 /// A float sum, whose bits depend on its order, and an operator that is not commutative.
 const ALL: &[&str] = &["segments_sum_f32", "segments_horner_u32"];

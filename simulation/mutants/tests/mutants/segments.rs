@@ -22,7 +22,7 @@ pub fn search(entries: &[Entry], mode: Mode) -> Attempt {
             partition: find("segments_partition")?,
             window: find(&format!("segments_{of}"))?,
             combine: find(&format!("segments_combine_{of}"))?,
-            by_warp: find(&format!("segments_by_warp_{of}"))?,
+            by_part: find(&format!("segments_by_part_{of}"))?,
         })
     };
     // The last kind, rows without windows, comes between the others, too: there are several of them.

@@ -23,14 +23,14 @@ pub const SELECT_TILE: Source = Source {
         mutant(
             "row_behind_the_last",
             "loads rows behind the last whole one",
-            "(row + k as u32 * WARP_SIZE).min(rows - 1);",
-            "row + k as u32 * WARP_SIZE;",
+            "(row + k as u32 * step).min(rows - 1);",
+            "row + k as u32 * step;",
         ),
         mutant(
             "cut_row_left_out",
             "leaves out the row that the end cuts",
-            "while (row as usize) * N < tile.len {",
-            "while (row as usize) * N + N <= tile.len {",
+            "while (row as usize) * N < part.len {",
+            "while (row as usize) * N + N <= part.len {",
         ),
         mutant(
             "last_row_of_a_tile",
@@ -40,15 +40,27 @@ pub const SELECT_TILE: Source = Source {
         ),
         mutant(
             "index_in_the_tile",
-            "counts the index from the tile's start",
-            "let index = number * items_of_tile::<I>() + row as usize * N + at;",
-            "let index = row as usize * N + at;",
+            "counts the index from the start of the part",
+            "op.lift(item, (before + row as usize * N + at) as u64)",
+            "op.lift(item, (row as usize * N + at) as u64)",
         ),
         mutant(
-            "granules_not_asked",
-            "loads granules that the arrays do not have",
-            "} else if tile.has_granules::<N>() {",
-            "} else if true {",
+            "first_granule_not_asked",
+            "loads a granule before the arrays",
+            "if !has_granules(0) {",
+            "if false {",
+        ),
+        mutant(
+            "last_granule_not_asked",
+            "loads a granule behind the arrays",
+            "if !has_granules(rows - 1) {",
+            "if false {",
+        ),
+        mutant(
+            "first_row_left_out",
+            "leaves out the first row if the arrays do not have its granule",
+            "best = better::<I, O, N>(op, best, items_of_row(part, 0), 0);",
+            "",
         ),
     ],
 };
@@ -110,33 +122,33 @@ pub const PARTIALS: Source = Source {
     ],
 };
 
-pub const BY_WARP: Source = Source {
-    path: "segments/by_warp.rs",
+pub const BY_PART: Source = Source {
+    path: "segments/by_part.rs",
     kernels: ALL,
     mutants: &[
         mutant(
             "first_parts_alone",
-            "no warp takes the parts of chunks",
-            "(number * items_of_part::<I>() < len).then_some(part)",
-            "(number * items_of_part::<I>() < 0).then_some(part)",
+            "no team takes the parts of chunks",
+            "(number * items_of_part::<I>(W) < len).then_some(part)",
+            "(number * items_of_part::<I>(W) < 0).then_some(part)",
         ),
         mutant(
             "part_of_the_chunk_before",
             "takes the part that starts before the chunk",
-            "(begin - start).div_ceil(items_of_part::<I>())",
-            "(begin - start) / items_of_part::<I>()",
+            "(begin - start).div_ceil(items_of_part::<I>(W))",
+            "(begin - start) / items_of_part::<I>(W)",
         ),
         mutant(
             "part_behind_the_end",
             "takes a part behind the segment's end",
-            "(number * items_of_part::<I>() < len).then_some(part)",
-            "(number * items_of_part::<I>() <= len).then_some(part)",
+            "(number * items_of_part::<I>(W) < len).then_some(part)",
+            "(number * items_of_part::<I>(W) <= len).then_some(part)",
         ),
         mutant(
-            "warps_of_chunks",
-            "the warp of a chunk takes the chunk before",
-            "part_of_chunk::<I>(offsets, chunk + 1)",
-            "part_of_chunk::<I>(offsets, chunk)",
+            "teams_of_chunks",
+            "the team of a chunk takes the chunk before",
+            "part_of_chunk::<I, W>(offsets, chunk + 1)",
+            "part_of_chunk::<I, W>(offsets, chunk)",
         ),
         mutant(
             "guess_is_the_answer",
@@ -175,14 +187,46 @@ pub const BY_WARP: Source = Source {
         mutant(
             "one_tile_for_all",
             "reduces the first tile of a part again and again",
-            "false => reduce_tile_of_part::<I, O, N, K>(self.op, items, tile),",
-            "false => reduce_tile_of_part::<I, O, N, K>(self.op, items, first),",
+            "reduce_tile_of_part::<I, O, N, K>(self.op, items, first + tile)",
+            "reduce_tile_of_part::<I, O, N, K>(self.op, items, first)",
         ),
         mutant(
             "tiles_of_the_first_part",
             "every part has the tiles of the first one",
-            "let first = part.number * PART_TILES;",
+            "let first = self.part.number * Self::TILES;",
             "let first = 0;",
+        ),
+        mutant(
+            "tiles_of_the_first_warp",
+            "all warps of a block take the same tiles",
+            "let (mut tile, mut number) = (self.own as usize, 0);",
+            "let (mut tile, mut number) = (0, 0);",
+        ),
+        mutant(
+            "places_of_warps",
+            "the results of a warp's tiles are beside each other",
+            "shared.set(W as u32 * lane + self.own, value);",
+            "shared.set(WARP_TILES as u32 * self.own + lane, value);",
+        ),
+        mutant(
+            "no_barrier_of_a_team",
+            "the first warp does not wait for the others",
+            "            // The first warp reads what all of them wrote.
+            sync_threads();
+",
+            "",
+        ),
+        mutant(
+            "rows_of_the_first_warp",
+            "all warps of a block select from the same rows",
+            "let lane = self.own * WARP_SIZE + thread_idx_x() % WARP_SIZE;",
+            "let lane = thread_idx_x() % WARP_SIZE;",
+        ),
+        mutant(
+            "warps_select_alone",
+            "the first warp stores its own item",
+            "            1 => value,",
+            "            _ if true => value,",
         ),
         mutant(
             "left_by_the_last_lane",

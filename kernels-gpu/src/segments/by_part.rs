@@ -1,42 +1,46 @@
-//! Reduces segments of more than a tile on average, by one launch: a warp for each segment, and more of them for long ones.
+//! Reduces segments of more than a tile on average, by one launch: a *team* of warps for each segment, and more of them for long
+//! ones. A team is a warp, or a whole block if the segments are [long](team_of) on average.
 //!
-//! A segment is cut into *parts* of [`PART_TILES`] tiles, counted from its start. The items of all segments are cut into *chunks*
-//! that are as long as a part:
+//! A segment is cut into *parts* of [`WARP_TILES`] tiles for each warp of a team, counted from its start. The items of all
+//! segments are cut into *chunks* that are as long as a part:
 //!
-//! - The warp of a segment reduces its first part.
-//! - The warp of a chunk reduces the part that starts in it, if it is not a segment's first one. There is at most one such part,
+//! - The team of a segment reduces its first part.
+//! - The team of a chunk reduces the part that starts in it, if it is not a segment's first one. There is at most one such part,
 //!   because its segment has a part before it, which is as long as a chunk.
 //!
 //! ```text
 //! segments     0 0 0 0 0 0 0 0 0 0 1 1 2 2 3 3 3 3 3 3 3       a part is 4 items long
 //! parts        0       1       2   0   0   0       1
 //! chunks       |       |       |       |       |       |
-//! warp         s0      c1      c2  s1  s2  s3      c5          s: of a segment, c: of a chunk
+//! team         s0      c1      c2  s1  s2  s3      c5          s: of a segment, c: of a chunk
 //! ```
 //!
-//! The warp of a chunk finds the segment that goes on there by ballots: 32 segments are tried at once, the first time around the
-//! place where it would be if all segments had the same length. Warps of both kinds alternate, so that some load items while others
-//! search.
+//! A warp of a chunk's team finds the segment that goes on there by ballots: 32 segments are tried at once, the first time around
+//! the place where it would be if all segments had the same length. Teams of both kinds alternate, so that some load items while
+//! others search.
 //!
-//! A warp reduces the tiles of a part one after another; each lane keeps the result of one, and the warp combines them. If the
-//! segment has other parts, the result is left as a partial, and the warp that was the last to leave one combines the segment's,
-//! or those of a [run](RUN).
+//! The warps of a team take the tiles of a part in turn; each lane keeps the result of one, and the first warp combines them. If
+//! an operator [selects](Op::SELECTS) its result, the tiles do not matter, and the team's lanes take all vectors of the part in
+//! turn. If the segment has other parts, the result is left as a partial, and the team that was the last to leave one combines the
+//! segment's, or those of a [run](RUN). Blocks leave a quarter as many partials as warps would, but warps do better for short
+//! segments: no warp waits for others.
 //!
 //! # Bad offsets
 //!
-//! The warp of a segment checks its two offsets. If others are bad, segments may overlap. But each partial has one place of its
+//! The team of a segment checks its two offsets. If others are bad, segments may overlap. But each partial has one place of its
 //! own, that of the segment or of the chunk, and `Arrivals` says why no warp reads a partial too early.
 
 use super::partials::{GROUP, Partials};
-use super::select::select_of_tile;
-use super::{Offsets, Reports, THREADS};
+use super::select::select_of_part;
+use super::{MOST_SHARED, Offsets, Reports, THREADS};
+use crate::block::combine_warps;
 use crate::element::{Element, Shuffle};
 use crate::items::Items;
-use crate::mem::{Global, compiler_barrier};
+use crate::mem::{Global, Shared, compiler_barrier};
 use crate::op::{Max, Op};
 use crate::tile::{self, items_of_tile, reduce_tile_of_part};
 use crate::warp::{FULL_MASK, WARP_SIZE, reduce_in_order};
-use cuda_std::thread::{block_idx_x, device_fence, thread_idx_x};
+use cuda_std::thread::{block_idx_x, device_fence, sync_threads, thread_idx_x};
 use cuda_std::warp::{sync_warp, warp_vote_ballot};
 
 /// The warps of a block.
@@ -47,29 +51,57 @@ pub const fn is_for<I: Items>(n: usize, segments: usize) -> bool {
     n / (5 * items_of_tile::<I>()) >= segments.div_ceil(4)
 }
 
-/// The tiles of a part: a lane for each, and few enough that all warps of a large array end at about the same time.
-pub const PART_TILES: usize = 16;
-const _: () = assert!(PART_TILES <= WARP_SIZE as usize);
+/// The tiles of a part for each warp of its team: a lane for each, and few enough that all warps of a large array end at about
+/// the same time.
+pub const WARP_TILES: usize = 16;
+const _: () = assert!(WARP_TILES <= WARP_SIZE as usize);
 
 /// The parts of a run: as many partials as a warp combines at once.
 pub const RUN: usize = GROUP;
 
-/// The number of items of a part, and of a chunk.
-pub const fn items_of_part<I: Items>() -> usize {
-    PART_TILES * items_of_tile::<I>()
-}
-
-/// The number of chunks of `n` items in which a part can start that is not a segment's first one: all but the first.
-pub const fn chunks_of<I: Items>(n: usize) -> usize {
-    match n {
-        0 => 0,
-        _ => (n - 1) / items_of_part::<I>(),
+/// The warps of a team for so many segments of `n` items: all of a block if a segment has 8 tiles or more on average.
+pub const fn team_of<I: Items>(n: usize, segments: usize) -> usize {
+    match n / (8 * items_of_tile::<I>()) >= segments {
+        true => WARPS,
+        false => 1,
     }
 }
 
+/// The number of items of a part, and of a chunk, for teams of `team` warps.
+pub const fn items_of_part<I: Items>(team: usize) -> usize {
+    team * WARP_TILES * items_of_tile::<I>()
+}
+
+/// The number of chunks of `n` items in which a part can start that is not a segment's first one: all but the first.
+pub const fn chunks_of<I: Items>(n: usize, team: usize) -> usize {
+    match n {
+        0 => 0,
+        _ => (n - 1) / items_of_part::<I>(team),
+    }
+}
+
+/// The number of blocks of a launch.
+pub const fn blocks_of<I: Items>(n: usize, segments: usize, team: usize) -> usize {
+    (team * (segments + chunks_of::<I>(n, team))).div_ceil(WARPS)
+}
+
 /// The number of places for partials, and of counters: one for each segment and each chunk.
-pub const fn places_of<I: Items>(n: usize, segments: usize) -> usize {
-    segments + chunks_of::<I>(n) + 1
+pub const fn places_of<I: Items>(n: usize, segments: usize, team: usize) -> usize {
+    segments + chunks_of::<I>(n, team) + 1
+}
+
+/// The results of tiles that a block has in shared memory.
+const BLOCK_TILES: usize = WARPS * WARP_TILES;
+const _: () = assert!(BLOCK_TILES == 2 * WARP_SIZE as usize);
+
+/// The dynamic shared memory of a block in bytes, for accumulators of `acc_bytes` bytes.
+pub const fn shared_bytes(acc_bytes: usize) -> usize {
+    let bytes = BLOCK_TILES * acc_bytes;
+    assert!(
+        bytes <= MOST_SHARED,
+        "an accumulator of segments has too many bytes"
+    );
+    bytes
 }
 
 /// The memory of a launch, except for the items and the offsets.
@@ -89,38 +121,65 @@ pub struct Storage<A> {
 ///
 /// # Safety
 ///
-/// The launch meets the [requirements](super), with a [`Shape::by_warp`](super::Shape::by_warp), and a warp for each segment and
-/// each of the [chunks](chunks_of). The upper byte of each word of [`Storage::arrivals`] is at most the shape's epoch; where it is
-/// the epoch itself, the others are 0.
+/// The launch meets the [requirements](super), with a [`Shape::by_part`](super::Shape::by_part), [as many blocks](blocks_of), and
+/// [`shared_bytes`] of dynamic shared memory. The upper byte of each word of [`Storage::arrivals`] is at most the shape's epoch;
+/// where it is the epoch itself, the others are 0.
 #[inline(always)]
-pub unsafe fn by_warp<I: Items, O: Op<I>, const N: usize, const K: usize>(
+pub unsafe fn by_part<I: Items, O: Op<I>, const N: usize, const K: usize>(
     op: O,
     arrays: I::Arrays,
     offsets: Offsets,
     storage: Storage<O::Acc>,
 ) {
-    let warp = block_idx_x() as usize * WARPS + (thread_idx_x() / WARP_SIZE) as usize;
+    let (block, warp) = (block_idx_x() as usize, thread_idx_x() / WARP_SIZE);
+    // SAFETY: the caller's contract. All warps of a block have the same team, or each is one.
+    unsafe {
+        match offsets.shape.team {
+            1 => {
+                let team = block * WARPS + warp as usize;
+                of_team::<I, O, N, K, 1>(op, arrays, offsets, storage, team, 0);
+            }
+            _ => of_team::<I, O, N, K, WARPS>(op, arrays, offsets, storage, block, warp),
+        }
+    }
+}
+
+/// Reduces the part of team number `team` of `W` warps, of which this one is number `own`.
+///
+/// # Safety
+///
+/// That of [`by_part`]; all lanes of the team arrive here, with the same arguments but for `own`.
+#[inline(always)]
+unsafe fn of_team<I: Items, O: Op<I>, const N: usize, const K: usize, const W: usize>(
+    op: O,
+    arrays: I::Arrays,
+    offsets: Offsets,
+    storage: Storage<O::Acc>,
+    team: usize,
+    own: u32,
+) {
     let chunks = offsets.shape.windows as usize;
-    if warp >= offsets.segments() + chunks {
+    if team >= offsets.segments() + chunks {
         return;
     }
-    // The number of warps of chunks among the first `warps`.
-    let of_chunks = |warps: usize| ((warps as u64 * offsets.shape.per_warp) >> 32) as usize;
-    let (chunk, next) = (of_chunks(warp), of_chunks(warp + 1));
+    // The number of teams of chunks among the first `teams`.
+    let of_chunks = |teams: usize| ((teams as u64 * offsets.shape.per_team) >> 32) as usize;
+    let (chunk, next) = (of_chunks(team), of_chunks(team + 1));
     let found = match next > chunk {
-        // SAFETY: all lanes of the warp get here, and below.
-        true => unsafe { part_of_chunk::<I>(offsets, chunk + 1) },
-        false => first_part(offsets, warp - chunk, storage.reports),
+        // SAFETY: all lanes of the warp get here.
+        true => unsafe { part_of_chunk::<I, W>(offsets, chunk + 1) },
+        false => first_part(offsets, team - chunk, storage.reports),
     };
     if let Some(part) = found {
-        let reducer = Reducer::<I, O> {
+        let reducer = Reducer::<I, O, W> {
             op,
             arrays,
             offsets,
             storage,
             part,
+            own,
         };
-        // SAFETY: as above.
+        // SAFETY: all lanes of the team get here, because all have found the same.
         unsafe { reducer.reduce::<N, K>() };
     }
 }
@@ -163,8 +222,8 @@ fn first_part(offsets: Offsets, segment: usize, reports: Reports) -> Option<Part
 /// All lanes of the warp arrive here, with the same chunk.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-unsafe fn part_of_chunk<I: Items>(offsets: Offsets, chunk: usize) -> Option<Part> {
-    let begin = chunk * items_of_part::<I>();
+unsafe fn part_of_chunk<I: Items, const W: usize>(offsets: Offsets, chunk: usize) -> Option<Part> {
+    let begin = chunk * items_of_part::<I>(W);
     let guess = (chunk as u64 * offsets.shape.per_chunk) >> 32;
     // SAFETY: the caller guarantees that all lanes arrive, with the same arguments.
     let segment = unsafe { started_before(offsets, begin, guess as usize) }.checked_sub(1)?;
@@ -173,14 +232,14 @@ unsafe fn part_of_chunk<I: Items>(offsets: Offsets, chunk: usize) -> Option<Part
     if !(start < begin && begin < end && end <= offsets.shape.items as usize) {
         return None;
     }
-    let (len, number) = (end - start, (begin - start).div_ceil(items_of_part::<I>()));
+    let (len, number) = (end - start, (begin - start).div_ceil(items_of_part::<I>(W)));
     let part = Part {
         segment,
         start,
         len,
         number,
     };
-    (number * items_of_part::<I>() < len).then_some(part)
+    (number * items_of_part::<I>(W) < len).then_some(part)
 }
 
 /// The number of segments that start before an item, in every lane.
@@ -230,63 +289,126 @@ fn around(guess: usize, lane: u32) -> usize {
     }
 }
 
-/// A warp and its part.
-struct Reducer<I: Items, O: Op<I>> {
+/// A warp of a team of `W` warps, and their part.
+struct Reducer<I: Items, O: Op<I>, const W: usize> {
     op: O,
     arrays: I::Arrays,
     offsets: Offsets,
     storage: Storage<O::Acc>,
     part: Part,
+    /// The number of the warp in the team.
+    own: u32,
 }
 
-impl<I: Items, O: Op<I>> Reducer<I, O> {
+impl<I: Items, O: Op<I>, const W: usize> Reducer<I, O, W> {
+    /// The tiles of a part.
+    const TILES: usize = W * WARP_TILES;
+
     /// Reduces the part, and stores the segment's result, or leaves a partial.
     ///
     /// # Safety
     ///
-    /// All lanes of the warp arrive here, with the same part, whose segment lies in the items.
+    /// All lanes of the team arrive here, with the same part, whose segment lies in the items.
     #[inline(always)]
     unsafe fn reduce<const N: usize, const K: usize>(&self) {
-        let (part, lane) = (self.part, thread_idx_x() % WARP_SIZE);
-        let items = tile::Part {
-            arrays: self.arrays,
-            start: part.start,
-            len: part.len,
-        };
-        let tiles = part.len.div_ceil(items_of_tile::<I>());
-        let first = part.number * PART_TILES;
-        let of_part = (tiles - first).min(PART_TILES);
-        let mut value = self.op.identity();
-        let mut number = 0;
-        while number < of_part {
-            let tile = first + number;
-            // SAFETY: the caller guarantees that all lanes arrive, here and below; the segment has the tile, and it has an item.
-            let of_tile = unsafe {
-                match O::SELECTS {
-                    true => select_of_tile::<I, O, N>(self.op, items.tile(tile), tile, lane),
-                    false => reduce_tile_of_part::<I, O, N, K>(self.op, items, tile),
-                }
-            };
-            // SAFETY: as above.
-            let of_tile = unsafe { of_tile.shuffle(FULL_MASK, Shuffle::Idx(0)) };
-            if lane as usize == number {
-                value = of_tile;
+        let tiles = self.part.len.div_ceil(items_of_tile::<I>());
+        let first = self.part.number * Self::TILES;
+        // SAFETY: the caller guarantees that all lanes arrive.
+        let value = unsafe {
+            match O::SELECTS {
+                true => self.selected::<N>(first),
+                false => self.combined::<N, K>(first, (tiles - first).min(Self::TILES)),
             }
-            number += 1;
+        };
+        if self.own > 0 {
+            return;
         }
-        // SAFETY: as above.
-        let value = unsafe { reduce_in_order::<I, O>(self.op, value) };
-        let parts = tiles.div_ceil(PART_TILES);
+        let parts = tiles.div_ceil(Self::TILES);
         if parts > 1 {
-            // SAFETY: as above.
+            // SAFETY: all lanes of the first warp get here.
             unsafe { self.leave(value, parts) };
-        } else if lane == 0 {
-            self.storage.output.set(part.segment, value);
+        } else if thread_idx_x().is_multiple_of(WARP_SIZE) {
+            self.storage.output.set(self.part.segment, value);
         }
     }
 
-    /// Leaves the result of the part, which lane 0 has, as one of `parts` partials of its segment. The last warp combines those
-    /// of a run, and the last run those of the segment.
+    /// Combines the results of the part's `len` tiles, of which the first has number `first`. **Lane 0 of the first warp holds the
+    /// result.**
+    ///
+    /// # Safety
+    ///
+    /// That of [`reduce`](Self::reduce).
+    #[inline(always)]
+    unsafe fn combined<const N: usize, const K: usize>(&self, first: usize, len: usize) -> O::Acc {
+        let lane = thread_idx_x() % WARP_SIZE;
+        let items = tile::Part {
+            arrays: self.arrays,
+            start: self.part.start,
+            len: self.part.len,
+        };
+        let mut value = self.op.identity();
+        let (mut tile, mut number) = (self.own as usize, 0);
+        while tile < len {
+            // SAFETY: the caller guarantees that all lanes arrive, here and below; the segment has the tile, and it has an item.
+            let of_tile =
+                unsafe { reduce_tile_of_part::<I, O, N, K>(self.op, items, first + tile) };
+            // SAFETY: as above.
+            let of_tile = unsafe { of_tile.shuffle(FULL_MASK, Shuffle::Idx(0)) };
+            if lane == number {
+                value = of_tile;
+            }
+            tile += W;
+            number += 1;
+        }
+        if W > 1 {
+            // SAFETY: the launch provides the memory.
+            let shared: Shared<O::Acc> = unsafe { Shared::dynamic_at(0) };
+            // The identity, where there is no tile.
+            if lane < WARP_TILES as u32 {
+                shared.set(W as u32 * lane + self.own, value);
+            }
+            // The first warp reads what all of them wrote.
+            sync_threads();
+            if self.own > 0 {
+                return value;
+            }
+            value = self
+                .op
+                .combine(shared.get(2 * lane), shared.get(2 * lane + 1));
+        }
+        // SAFETY: all lanes of the warp get here.
+        unsafe { reduce_in_order::<I, O>(self.op, value) }
+    }
+
+    /// Selects an item of the part, whose first tile has number `first`. **Lane 0 of the first warp holds the result.**
+    ///
+    /// # Safety
+    ///
+    /// That of [`reduce`](Self::reduce).
+    #[inline(always)]
+    unsafe fn selected<const N: usize>(&self, first: usize) -> O::Acc {
+        if self.part.len == 0 {
+            return self.op.identity();
+        }
+        let before = first * items_of_tile::<I>();
+        let part = tile::Part {
+            arrays: self.arrays,
+            start: self.part.start + before,
+            len: (self.part.len - before).min(items_of_part::<I>(W)),
+        };
+        let lane = self.own * WARP_SIZE + thread_idx_x() % WARP_SIZE;
+        // SAFETY: the caller guarantees that all lanes arrive, here and below, with the same part, which has an item.
+        let value =
+            unsafe { select_of_part::<I, O, N>(self.op, part, before, lane, W as u32 * WARP_SIZE) };
+        match W {
+            1 => value,
+            // SAFETY: as above; the launch provides the memory, which nobody has used before.
+            _ => unsafe { combine_warps::<I, O>(self.op, value, Shared::dynamic_at(0)) },
+        }
+    }
+
+    /// Leaves the result of the part, which lane 0 has, as one of `parts` partials of its segment. The last team's first warp
+    /// combines those of a run, and the last run's those of the segment.
     ///
     /// # Safety
     ///
@@ -297,7 +419,7 @@ impl<I: Items, O: Op<I>> Reducer<I, O> {
         // The place of the segment, and of the chunk in which it starts; the next ones are those of its other parts.
         let (own, others) = (
             part.segment,
-            self.offsets.segments() + part.start / items_of_part::<I>(),
+            self.offsets.segments() + part.start / items_of_part::<I>(W),
         );
         let partials = Partials {
             global: self.storage.partials,
