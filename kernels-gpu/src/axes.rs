@@ -71,6 +71,9 @@ const MANY: u64 = 1 << 18;
 /// The most tiles of a thread: it prepares for the first as long as for all, and its accumulators improve less and less often.
 const MOST_TILES: u64 = 16;
 
+/// The bytes of adjacent columns that a block loads about as fast as more.
+const LONG_BYTES: usize = 512;
+
 /// The most bytes of accumulators of a thread that takes several columns.
 const MOST_BYTES: usize = 64;
 
@@ -300,7 +303,14 @@ impl Shape {
             tiles = tiles.div_ceil(each);
         }
         let most_vectors = THREADS.ilog2() - log_threads;
-        let log_vectors = log_of_vectors.min(most_vectors);
+        // A block takes all of a few tiles, which then leave no partials for another launch, if its columns are adjacent enough.
+        let log_tiles = tiles.next_power_of_two().ilog2();
+        let all_tiles = most_vectors.saturating_sub(log_tiles);
+        let is_long = (width * I::BYTES) << all_tiles >= LONG_BYTES;
+        let log_vectors = log_of_vectors.min(match of_threads && log_tiles > 0 && is_long {
+            true => all_tiles,
+            false => most_vectors,
+        });
         // A warp combines its tile without the block.
         let is_of_block = width > 1 || of_threads || 1 << log_threads < LANES;
         let groups = vectors.div_ceil(1 << log_vectors);
