@@ -98,9 +98,10 @@ pub const fn by_part_blocks_of<A>(
     bytes: usize,
     vector: usize,
     is_commutative: bool,
+    is_any_order: bool,
     selects: bool,
 ) -> u32 {
-    match most_blocks_of::<A>(bytes, vector, is_commutative, false, selects) {
+    match most_blocks_of::<A>(bytes, vector, is_commutative, is_any_order, selects) {
         _ if selects => 4,
         8 => 6,
         5.. => 5,
@@ -238,6 +239,7 @@ macro_rules! family_segments {
                 <$items as $crate::entry::parts::Items>::BYTES,
                 <$items as $crate::entry::parts::Items>::VECTOR,
                 <$op as $crate::entry::parts::Op<$items>>::COMMUTATIVE,
+                <$op as $crate::entry::parts::Op<$items>>::ANY_ORDER,
                 <$op as $crate::entry::parts::Op<$items>>::SELECTS
             )
         );

@@ -98,7 +98,7 @@ pub fn overlaps(kernels: &Kernels, simulator: &dyn Fn() -> Simulator) -> Result<
 /// What is wrong.
 pub fn parts(kernels: &Kernels, seed: u64, simulator: &dyn Fn() -> Simulator) -> Result<(), Wrong> {
     let random = &mut StdRng::seed_from_u64(seed);
-    let team = if seed % 4 == 0 { WARPS } else { 1 };
+    let team = if seed.is_multiple_of(4) { WARPS } else { 1 };
     let part = items_of_part::<f32>(team);
     let mut offsets = vec![random.random_range(0..9)];
     for group in 0..random.random_range(2..8) {

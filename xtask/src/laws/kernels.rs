@@ -245,7 +245,7 @@ pub const KERNELS: &[Kernel] = &[
         &["segments_by_part"],
         Loads::Windows,
         Stores::Results,
-        Block::None,
+        Block::OneBarrier,
         Warp::Several,
     ),
     kernel(

@@ -17,6 +17,12 @@ const HORNER: &[&str] = &["segments_horner_u32"];
 
 const ARG_MAX: &[&str] = &["segments_arg_max_f32"];
 
+const ALL_AND_ARG_MAX: &[&str] = &[
+    "segments_sum_f32",
+    "segments_horner_u32",
+    "segments_arg_max_f32",
+];
+
 pub const SOURCE: Source = Source {
     path: "segments.rs",
     kernels: ALL,

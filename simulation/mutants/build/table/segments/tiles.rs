@@ -1,6 +1,6 @@
 //! The tiles of a segment: items, partials, and a warp for each part.
 
-use super::{ALL, ARG_MAX, Source, mutant};
+use super::{ALL, ALL_AND_ARG_MAX, ARG_MAX, Source, mutant};
 
 pub const SELECT_TILE: Source = Source {
     path: "segments/select.rs",
@@ -124,7 +124,7 @@ pub const PARTIALS: Source = Source {
 
 pub const BY_PART: Source = Source {
     path: "segments/by_part.rs",
-    kernels: ALL,
+    kernels: ALL_AND_ARG_MAX,
     mutants: &[
         mutant(
             "first_parts_alone",
