@@ -476,6 +476,25 @@ impl Dims {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::op::Sum;
+
+    #[test]
+    fn adjacent_columns_of_two_tiles_need_one_launch() {
+        let partials = |columns: usize, items: usize| {
+            let (kept, stride) = (columns, columns as isize);
+            let kept = Dim {
+                len: kept,
+                stride: 1,
+            };
+            Shape::new::<f32, Sum>(&[kept], &[Dim { len: items, stride }]).partials()
+        };
+        let tile = items_of_tile::<f32>();
+        assert_eq!(partials(1 << 17, tile), 0);
+        assert_eq!(partials(1 << 17, 2 * tile), 0);
+        assert_eq!(partials(1 << 17, 16 * tile), 16 << 17);
+        // No vectors of columns: those of a block are too short.
+        assert_eq!(partials((1 << 17) + 1, 2 * tile), 2 * ((1 << 17) + 1));
+    }
 
     #[test]
     fn divisions_are_exact() {
