@@ -303,7 +303,8 @@ impl Shape {
             tiles = tiles.div_ceil(each);
         }
         let most_vectors = THREADS.ilog2() - log_threads;
-        // A block takes all of a few tiles, which then leave no partials for another launch, if its columns are adjacent enough.
+        // If a column has few tiles, one block has them all, and no partials are left for another launch. Not if too few
+        // columns would be left for a block: it loads adjacent ones fast.
         let log_tiles = tiles.next_power_of_two().ilog2();
         let all_tiles = most_vectors.saturating_sub(log_tiles);
         let is_long = (width * I::BYTES) << all_tiles >= LONG_BYTES;
@@ -481,12 +482,9 @@ mod tests {
     #[test]
     fn adjacent_columns_of_two_tiles_need_one_launch() {
         let partials = |columns: usize, items: usize| {
-            let (kept, stride) = (columns, columns as isize);
-            let kept = Dim {
-                len: kept,
-                stride: 1,
-            };
-            Shape::new::<f32, Sum>(&[kept], &[Dim { len: items, stride }]).partials()
+            let dim = |len, stride| Dim { len, stride };
+            let (kept, reduced) = (dim(columns, 1), dim(items, columns as isize));
+            Shape::new::<f32, Sum>(&[kept], &[reduced]).partials()
         };
         let tile = items_of_tile::<f32>();
         assert_eq!(partials(1 << 17, tile), 0);

@@ -20,7 +20,7 @@
 //! others search.
 //!
 //! The warps of a team take the tiles of a part in turn; each lane keeps the result of one, and the first warp combines them. If
-//! an operator [selects](Op::SELECTS) its result, the tiles do not matter, and the team's lanes take all vectors of the part in
+//! an operator [selects](Op::SELECTS) its result, the tiles do not matter, and the team's lanes take the vectors of the part in
 //! turn. If the segment has other parts, the result is left as a partial, and the team that was the last to leave one combines the
 //! segment's, or those of a [run](RUN). Blocks leave a quarter as many partials as warps would, but warps do better for short
 //! segments: no warp waits for others.
