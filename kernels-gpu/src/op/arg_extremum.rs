@@ -253,6 +253,7 @@ macro_rules! rank {
             const LAST: $value = $last;
 
             #[inline(always)]
+            #[allow(clippy::neg_cmp_op_on_partial_ord, reason = "true of NaN, too")]
             fn before($a: $value, $b: $value) -> bool {
                 $before
             }
@@ -283,13 +284,14 @@ macro_rules! with_bits {
     };
 }
 
+// Of floats without a condition between the comparisons, so that each is one instruction.
 rank! { ArgMin:
     i32, i32::MAX, |a, b| a < b;
     u32, u32::MAX, |a, b| a < b;
     i64, i64::MAX, |a, b| a < b;
     u64, u64::MAX, |a, b| a < b;
-    f32, f32::INFINITY, |a, b| a < b || (a.is_nan() && !b.is_nan()), f32::smaller(a, b), with_bits!(f32, a, b);
-    f64, f64::INFINITY, |a, b| a < b || (a.is_nan() && !b.is_nan()), f64::smaller(a, b), with_bits!(f64, a, b);
+    f32, f32::INFINITY, |a, b| !(a >= b) & !b.is_nan(), f32::smaller(a, b), with_bits!(f32, a, b);
+    f64, f64::INFINITY, |a, b| !(a >= b) & !b.is_nan(), f64::smaller(a, b), with_bits!(f64, a, b);
 }
 
 rank! { ArgMax:
@@ -297,8 +299,8 @@ rank! { ArgMax:
     u32, u32::MIN, |a, b| a > b;
     i64, i64::MIN, |a, b| a > b;
     u64, u64::MIN, |a, b| a > b;
-    f32, f32::NEG_INFINITY, |a, b| a > b || (a.is_nan() && !b.is_nan()), f32::larger(a, b), with_bits!(f32, a, b);
-    f64, f64::NEG_INFINITY, |a, b| a > b || (a.is_nan() && !b.is_nan()), f64::larger(a, b), with_bits!(f64, a, b);
+    f32, f32::NEG_INFINITY, |a, b| !(a <= b) & !b.is_nan(), f32::larger(a, b), with_bits!(f32, a, b);
+    f64, f64::NEG_INFINITY, |a, b| !(a <= b) & !b.is_nan(), f64::larger(a, b), with_bits!(f64, a, b);
 }
 
 macro_rules! nan_rank {

@@ -34,8 +34,9 @@ impl<I: Items, O: Op<I>> Part<'_, I, O> {
         let column = Column::<I>::new(self.arrays, shape, self.words, self.offset, self.tile);
         let stride = column.dims.stride.wrapping_mul(each);
         let start = (column.base).wrapping_add(column.dims.stride.wrapping_mul(first));
-        let load = |vector: u32| {
-            let at = start.wrapping_add(stride.wrapping_mul(vector as usize));
+        // The distance of the thread's vectors.
+        let step = stride.wrapping_mul(threads as usize);
+        let load = |at: usize| {
             if IS_ALIGNED {
                 return I::vector::<W>(self.arrays, at);
             }
@@ -48,19 +49,24 @@ impl<I: Items, O: Op<I>> Part<'_, I, O> {
         if vector >= vectors {
             return values;
         }
+        let mut at = start.wrapping_add(stride.wrapping_mul(vector as usize));
         let mut best = Best {
-            items: load(vector),
+            items: load(at),
             at: [vector; W],
         };
         while vector + (IN_FLIGHT as u32 - 1) * threads < vectors {
             let mut loaded = [best.items; IN_FLIGHT];
-            unrolled!(|k < IN_FLIGHT| loaded[k] = load(vector + k as u32 * threads));
+            unrolled!(|k < IN_FLIGHT| {
+                loaded[k] = load(at);
+                at = at.wrapping_add(step);
+            });
             compiler_barrier();
             self.compare(&mut best, loaded, vector, threads);
             vector += IN_FLIGHT as u32 * threads;
         }
         while vector < vectors {
-            self.compare(&mut best, [load(vector)], vector, threads);
+            self.compare(&mut best, [load(at)], vector, threads);
+            at = at.wrapping_add(step);
             vector += threads;
         }
         unrolled!(|w < W| {
@@ -90,7 +96,9 @@ impl<I: Items, O: Op<I>> Part<'_, I, O> {
         step: u32,
     ) {
         let mut found = loaded[0];
-        unrolled!(|w < W, k < K| found[w] = self.op.preceding(found[w], loaded[k][w]));
+        unrolled!(|w < W, k < K| if k > 0 {
+            found[w] = self.op.preceding(found[w], loaded[k][w]);
+        });
         let mut is_better = false;
         unrolled!(|w < W| is_better |= self.op.precedes(found[w], best.items[w]));
         if !is_better {
