@@ -54,16 +54,16 @@ const DIM_BYTES: u32 = (WORDS * size_of::<u64>()) as u32;
 /// block of short columns takes longer to start than to run.
 const MOST_BLOCKS: u64 = 1 << 13;
 
-/// The same for columns of up to [`FEW`] items: enough for all, because adjacent results are stored at about the same time then.
-const MOST_BLOCKS_OF_FEW: u64 = 1 << 16;
+/// The same for columns of up to [`FEW`] items: as many as a launch may have. Then no block has a second turn, and adjacent results
+/// are stored at about the same time.
+const MOST_BLOCKS_OF_FEW: u64 = i32::MAX as u64;
 
 /// The items of columns of which a thread takes several vectors at a time.
 const FEW: u64 = 4;
 
-/// The number of vectors of such columns that a thread takes at a time.
-const fn vectors_of_few(items: usize) -> usize {
-    if items <= 2 { 4 } else { 2 }
-}
+/// The number of vectors of such columns that a thread takes at a time. With more, a block has too many results to store at
+/// once.
+const VECTORS_OF_FEW: usize = 2;
 
 /// The number of threads that hides the latency of memory on every device.
 const MANY: u64 = 1 << 18;
@@ -354,8 +354,8 @@ impl Shape {
     pub const fn blocks(&self) -> u32 {
         let (blocks, most) = match self.items <= FEW && self.width > 1 {
             true => {
-                let vectors = vectors_of_few(self.items as usize) * THREADS as usize;
-                (self.vectors.div_ceil(vectors as u64), MOST_BLOCKS_OF_FEW)
+                let vectors = VECTORS_OF_FEW as u64 * THREADS as u64;
+                (self.vectors.div_ceil(vectors), MOST_BLOCKS_OF_FEW)
             }
             false => (self.jobs(), MOST_BLOCKS),
         };

@@ -11,10 +11,7 @@ mod few;
 mod select;
 mod share;
 
-use super::{
-    DIM_BYTES, Dim, Dims, MOST_LEVELS, Shape, THREADS, WORDS, adjacent_of, levels_of,
-    vectors_of_few,
-};
+use super::{DIM_BYTES, Dim, Dims, MOST_LEVELS, Shape, THREADS, WORDS, adjacent_of, levels_of};
 use crate::element::Element;
 use crate::items::Items;
 use crate::mem::{Global, Shared};
@@ -49,15 +46,9 @@ pub unsafe fn columns<I: Items, O: Op<I>, const N: usize, const K: usize, const 
     // SAFETY: as above.
     unsafe {
         match shape.items {
-            2 if is_simple => {
-                few::<I, O, N, W, 2, { vectors_of_few(2) }>(op, arrays, shape, output)
-            }
-            3 if is_simple && N > 2 => {
-                few::<I, O, N, W, 3, { vectors_of_few(3) }>(op, arrays, shape, output)
-            }
-            4 if is_simple && N > 2 => {
-                few::<I, O, N, W, 4, { vectors_of_few(4) }>(op, arrays, shape, output)
-            }
+            2 if is_simple => few::<I, O, N, W, 2>(op, arrays, shape, output),
+            3 if is_simple && N > 2 => few::<I, O, N, W, 3>(op, arrays, shape, output),
+            4 if is_simple && N > 2 => few::<I, O, N, W, 4>(op, arrays, shape, output),
             _ => vectors::<I, O, N, K, W>(op, arrays, shape, output, partials),
         }
     }

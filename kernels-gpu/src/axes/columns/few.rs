@@ -1,7 +1,7 @@
 //! Columns of two, three or four items.
 
 use super::share::absorb_each;
-use crate::axes::{DIM_BYTES, Shape, THREADS};
+use crate::axes::{DIM_BYTES, Shape, THREADS, VECTORS_OF_FEW};
 use crate::items::Items;
 use crate::mem::{Global, Shared, compiler_barrier};
 use crate::op::{Op, unrolled};
@@ -9,21 +9,19 @@ use crate::store::{set_adjacent, set_of_warp};
 use crate::tile::{LANES, Lane, zero};
 use cuda_std::thread::{block_idx_x, grid_dim_x, thread_idx_x};
 
-/// Reduces the columns in vectors of `W`, if they have `C` items, at one stride: each thread takes `V` vectors at a time,
-/// because the items of one are too few in flight.
+/// The number of vectors that a thread takes at a time: the items of one are too few in flight.
+const V: usize = VECTORS_OF_FEW;
+
+/// The distance of these vectors: those of a block are adjacent.
+const APART: usize = THREADS as usize;
+
+/// Reduces the columns in vectors of `W`, if they have `C` items, at one stride.
 ///
 /// # Safety
 ///
 /// As for [`columns`](super::columns).
 #[inline(always)]
-pub(super) unsafe fn few<
-    I: Items,
-    O: Op<I>,
-    const N: usize,
-    const W: usize,
-    const C: usize,
-    const V: usize,
->(
+pub(super) unsafe fn few<I: Items, O: Op<I>, const N: usize, const W: usize, const C: usize>(
     op: O,
     arrays: I::Arrays,
     shape: Shape,
@@ -53,27 +51,26 @@ pub(super) unsafe fn few<
     // SAFETY: a block has memory for `W` results of each thread behind the dimensions.
     let staged: Shared<O::Acc> = unsafe { Shared::dynamic_at(DIM_BYTES) };
     let (vectors, lane) = (shape.vectors as usize, thread_idx_x() as usize % LANES);
-    let threads = grid_dim_x() as usize * THREADS as usize;
     // The warp's first vector.
-    let mut first = block_idx_x() as usize * THREADS as usize + thread_idx_x() as usize - lane;
+    let mut first = block_idx_x() as usize * V * APART + thread_idx_x() as usize - lane;
     while first < vectors {
-        if first + (V - 1) * threads + LANES <= vectors {
+        if first + (V - 1) * APART + LANES <= vectors {
             let mut items = [[[zero::<I>(); W]; C]; V];
-            unrolled!(|v < V| items[v] = load(first + lane + v * threads));
+            unrolled!(|v < V| items[v] = load(first + lane + v * APART));
             compiler_barrier();
             unrolled!(|v < V| {
-                let first = (first + v * threads) * W;
+                let first = (first + v * APART) * W;
                 // SAFETY: all lanes of the warp arrive here, with the same numbers.
                 unsafe { set_of_warp(output, staged, first, combined(items[v])) };
             });
-            first += V * threads;
         } else {
-            if first + lane < vectors {
-                let values = combined(load(first + lane));
-                set_adjacent(output, (first + lane) * W, values, W);
+            let (mut vector, end) = (first + lane, first + V * APART);
+            while vector < vectors && vector < end {
+                set_adjacent(output, vector * W, combined(load(vector)), W);
+                vector += APART;
             }
-            first += threads;
         }
+        first += grid_dim_x() as usize * V * APART;
     }
 }
 

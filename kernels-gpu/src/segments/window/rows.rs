@@ -11,8 +11,8 @@ use crate::tile::{LANES, Lane, ROWS, has_slots, items_of_tile, zero};
 use crate::warp::WARP_SIZE;
 use cuda_std::thread::{block_dim_x, block_idx_x, grid_dim_x, thread_idx_x};
 
-/// The vectors that a thread has in flight.
-const IN_FLIGHT: usize = 4;
+/// The vectors that a thread has in flight. With more, a block has too many results to store at once.
+const IN_FLIGHT: usize = 2;
 
 /// Reduces rows of `R` items, of which a vector of `N` has `M`; the arrays begin with a vector. Each lane takes some vectors at a
 /// time.

@@ -452,15 +452,21 @@ pub const FEW: Source = Source {
         ),
         mutant(
             "vectors_behind_the_last",
-            "takes four vectors if there are two",
-            "(V - 1) * threads + LANES <= vectors",
-            "threads + LANES <= vectors",
+            "takes two vectors if there is one",
+            "(V - 1) * APART + LANES <= vectors",
+            "LANES <= vectors",
         ),
         mutant(
             "part_of_a_warp",
             "takes the vectors of a warp if there is one",
-            "(V - 1) * threads + LANES <= vectors",
-            "(V - 1) * threads + 1 <= vectors",
+            "(V - 1) * APART + LANES <= vectors",
+            "(V - 1) * APART + 1 <= vectors",
+        ),
+        mutant(
+            "first_turn_alone",
+            "a block takes only as many vectors as it has threads for",
+            "first += grid_dim_x() as usize * V * APART;",
+            "break;",
         ),
     ],
 };
