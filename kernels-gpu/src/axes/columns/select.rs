@@ -34,9 +34,8 @@ impl<I: Items, O: Op<I>> Part<'_, I, O> {
         let column = Column::<I>::new(self.arrays, shape, self.words, self.offset, self.tile);
         let stride = column.dims.stride.wrapping_mul(each);
         let start = (column.base).wrapping_add(column.dims.stride.wrapping_mul(first));
-        // The distance of the thread's vectors.
-        let step = stride.wrapping_mul(threads as usize);
-        let load = |at: usize| {
+        let load = |vector: u32| {
+            let at = start.wrapping_add(stride.wrapping_mul(vector as usize));
             if IS_ALIGNED {
                 return I::vector::<W>(self.arrays, at);
             }
@@ -49,24 +48,19 @@ impl<I: Items, O: Op<I>> Part<'_, I, O> {
         if vector >= vectors {
             return values;
         }
-        let mut at = start.wrapping_add(stride.wrapping_mul(vector as usize));
         let mut best = Best {
-            items: load(at),
+            items: load(vector),
             at: [vector; W],
         };
         while vector + (IN_FLIGHT as u32 - 1) * threads < vectors {
             let mut loaded = [best.items; IN_FLIGHT];
-            unrolled!(|k < IN_FLIGHT| {
-                loaded[k] = load(at);
-                at = at.wrapping_add(step);
-            });
+            unrolled!(|k < IN_FLIGHT| loaded[k] = load(vector + k as u32 * threads));
             compiler_barrier();
             self.compare(&mut best, loaded, vector, threads);
             vector += IN_FLIGHT as u32 * threads;
         }
         while vector < vectors {
-            self.compare(&mut best, [load(at)], vector, threads);
-            at = at.wrapping_add(step);
+            self.compare(&mut best, [load(vector)], vector, threads);
             vector += threads;
         }
         unrolled!(|w < W| {
