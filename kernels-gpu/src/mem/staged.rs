@@ -52,9 +52,10 @@ impl<T: Copy> Staged<T> {
         if !Self::PERMUTED {
             return self.elements.get(index);
         }
-        let element = self.first + index;
-        self.elements
-            .get(element ^ ((element / LINE) & ((LINE - 1) * Self::OF_GRANULE)))
+        // In bytes, because a load adds the elements' address by itself, but does not multiply.
+        let byte = (self.first + index) * size_of::<T>() as u32;
+        let place = byte ^ ((byte / LINE) & ((LINE - 1) * GRANULE as u32));
+        self.elements.cast::<u8>().behind(place).cast::<T>().get(0)
     }
 
     /// The number of elements that the part's first granule of `N` elements has before the first one; `None` if these are

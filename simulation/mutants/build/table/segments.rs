@@ -511,8 +511,8 @@ pub const STAGED: Source = Source {
         mutant(
             "permuted_by_one_line_less",
             "reads granules from other places than they were stored to",
-            ".get(element ^ ((element / LINE) & ((LINE - 1) * Self::OF_GRANULE)))",
-            ".get(element ^ ((element / LINE) & ((LINE / 2 - 1) * Self::OF_GRANULE)))",
+            "byte ^ ((byte / LINE) & ((LINE - 1) * GRANULE as u32))",
+            "byte ^ ((byte / LINE) & ((LINE / 2 - 1) * GRANULE as u32))",
         ),
         mutant(
             "rest_left_out",
