@@ -14,6 +14,9 @@ use crate::segments::{Input, whole};
 /// The kinds of cases.
 pub const KINDS: u64 = 11;
 
+/// The kind of columns of which few threads have several vectors each.
+const OF_FEW_THREADS: u64 = 1;
+
 /// The kind of tiles in runs of an array in C order.
 const IN_C_ORDER: u64 = 10;
 
@@ -63,6 +66,8 @@ impl Drawn {
         // Which of equal items an operator selects shows only if there are equal ones; but these hide that a tile is left out.
         let has_equals = entry.op.starts_with("arg_") && kind != IN_C_ORDER;
         let data = match has_equals {
+            // Here, the first of equal items and others are often of the same thread.
+            true if kind == OF_FEW_THREADS => Data::Whole,
             true => {
                 [Data::Rough, Data::Rough, Data::Whole, Data::Zeroes][random.random_range(0..4)]
             }
@@ -132,7 +137,7 @@ fn lens<I: Items>(random: &mut StdRng, kind: u64) -> (Vec<usize>, Vec<usize>) {
     match kind {
         // Many short columns.
         0 => (vec![few(900)], vec![few(9)]),
-        1 => (vec![few(40)], vec![few(300)]),
+        OF_FEW_THREADS => (vec![few(40)], vec![few(300)]),
         // Several tiles.
         2 => (vec![few(12)], vec![tile + few(2 * tile)]),
         // Tiles in runs.
