@@ -4,11 +4,12 @@ mod arranged;
 mod found;
 mod insert;
 mod launch;
+mod parts;
 
 use std::sync::OnceLock;
 
 use kernels_gpu::element::Number;
-use kernels_gpu::entry::groups::combine_of;
+use kernels_gpu::entry::groups::{collect_of, combine_of};
 use kernels_gpu::entry::{Entry, Keyed, Segments};
 use kernels_gpu::groups as kernels;
 
@@ -27,7 +28,7 @@ use crate::segments::{Parts, finish};
 use crate::view_mut::{LocationMut, Target};
 pub use arranged::Arranged;
 pub(crate) use launch::Storage;
-use launch::{Combined, Keys, Table};
+use launch::{Combination, Combined, Keys};
 
 /// A key of [`Device::group`] and [`Device::group_by`]: `u32`, `i32`, `u64` or `i64`, of any value.
 #[diagnostic::on_unimplemented(
@@ -80,6 +81,30 @@ const MOST_ITEMS: usize = u32::MAX as usize;
 
 /// The slots of the first table, if there are not far fewer items: for up to 2^21 groups, in the L2 cache.
 const SLOTS: usize = 1 << 22;
+
+/// How the values of groups are combined.
+#[derive(Clone, Copy)]
+enum Way {
+    /// By parts, if that is faster, otherwise in a table.
+    Any,
+    /// In a table that has so many slots at first.
+    Table(usize),
+    /// By parts of at most so many pairs.
+    Parts(usize),
+}
+
+/// Why there are combined values.
+const ALWAYS: &str = "a table can have a slot for every key";
+
+impl Way {
+    /// The slots of the first table.
+    fn slots(self) -> usize {
+        match self {
+            Self::Table(slots) => slots,
+            Self::Any | Self::Parts(_) => SLOTS,
+        }
+    }
+}
 
 /// The groups of an array of keys: all items with the same key, made by [`Device::group`].
 ///
@@ -197,6 +222,7 @@ impl Device {
     /// key. The bits of each result are those of [`reduce`](Self::reduce) for the group's values in their order. On a device
     /// of the level [`Fast`](crate::Determinism::Fast), sums, minima and maxima are combined by atomics while the groups are
     /// found: several times as fast, but the last bits of float sums may differ from run to run.
+    /// Many groups of values and keys of 32 bits take 12 bytes of temporary storage for each item, if there is as much memory.
     ///
     /// ```
     /// use warpfold::{Device, Sum};
@@ -249,7 +275,8 @@ impl Device {
         values: impl Input<'b, T>,
         op: O,
     ) -> Result<(Buffer<K>, Buffer<O::Acc>), Error> {
-        self.group_by_from(keys, values, op, SLOTS)
+        let buffers = self.group_by_with(keys, values, op, Way::Any)?;
+        Ok(buffers.expect(ALWAYS))
     }
 
     /// [`group_by_buffers`](Self::group_by_buffers), with a first table of so many slots: a power of two, at least 2.
@@ -261,32 +288,58 @@ impl Device {
         op: O,
         slots: usize,
     ) -> Result<(Buffer<K>, Buffer<O::Acc>), Error> {
+        let buffers = self.group_by_with(keys, values, op, Way::Table(slots))?;
+        Ok(buffers.expect(ALWAYS))
+    }
+
+    /// [`group_by_buffers`](Self::group_by_buffers), by parts of at most `capacity` pairs on a GPU. `None` if that is not
+    /// possible.
+    #[doc(hidden)]
+    pub fn group_by_in_parts<'a, 'b, K: GroupKey, T: Element, O: Segments<T>>(
+        &self,
+        keys: impl Input<'a, K>,
+        values: impl Input<'b, T>,
+        op: O,
+        capacity: usize,
+    ) -> Result<Option<(Buffer<K>, Buffer<O::Acc>)>, Error> {
+        self.group_by_with(keys, values, op, Way::Parts(capacity))
+    }
+
+    fn group_by_with<'a, 'b, K: GroupKey, T: Element, O: Segments<T>>(
+        &self,
+        keys: impl Input<'a, K>,
+        values: impl Input<'b, T>,
+        op: O,
+        way: Way,
+    ) -> Result<Option<(Buffer<K>, Buffer<O::Acc>)>, Error> {
         let (keys, values) = (keys.into_views(), values.into_views());
         self.check_keys_and_values_of_groups::<K, T, O>(&keys, values)?;
         if let Some((queue, pairs)) = self.in_one_pass::<K, T, O>(&keys, values) {
             return with_storage(queue, |storage| {
-                let table = pairs.combine(queue, storage, op, slots)?;
-                let mut unique = DeviceMemory::<K>::allocate(queue, table.groups)?;
-                storage.list(queue, table, unique.all_mut(), false)?;
-                let mut accumulators = DeviceMemory::<O::Acc>::allocate(queue, table.groups)?;
-                storage.cells(queue, table, accumulators.all_mut())?;
-                Ok((
-                    Buffer::device(queue, table.groups, unique),
-                    Buffer::device(queue, table.groups, accumulators),
-                ))
+                let Some(combination) = pairs.combine(queue, storage, op, way)? else {
+                    return Ok(None);
+                };
+                let groups = combination.groups();
+                let mut unique = DeviceMemory::<K>::allocate(queue, groups)?;
+                let mut accumulators = DeviceMemory::<O::Acc>::allocate(queue, groups)?;
+                storage.store(queue, combination, unique.all_mut(), accumulators.all_mut())?;
+                Ok(Some((
+                    Buffer::device(queue, groups, unique),
+                    Buffer::device(queue, groups, accumulators),
+                )))
             });
         }
-        let groups = self.group_from(keys, slots)?;
+        let groups = self.group_from(keys, way.slots())?;
         let accumulators = groups.accumulators::<T, O>(values, op)?;
-        Ok((groups.keys, accumulators))
+        Ok(Some((groups.keys, accumulators)))
     }
 
     /// [`group_by`](Self::group_by) with keys and accumulators in the first elements of `unique` and `output`. Returns the
     /// number of groups.
     ///
     /// A GPU waits for the number of groups, and then enqueues what is left and returns. On a device of the level
-    /// [`Fast`](crate::Determinism::Fast), sums, minima and maxima allocate nothing if the device has grouped as many keys
-    /// before. Otherwise it allocates what [`group`](Self::group) and [`Groups::reduce_into`] need.
+    /// [`Fast`](crate::Determinism::Fast), sums, minima and maxima allocate nothing if the device has grouped as many keys in
+    /// about as many groups before. Otherwise it allocates what [`group`](Self::group) and [`Groups::reduce_into`] need.
     ///
     /// ```
     /// use warpfold::{Device, Sum};
@@ -324,15 +377,15 @@ impl Device {
         };
         if let Some((queue, pairs)) = self.in_one_pass::<K, T, O>(&keys, values) {
             return with_storage(queue, |storage| {
-                let table = pairs.combine(queue, storage, op, SLOTS)?;
-                let (LocationMut::Device(unique), LocationMut::Device(output)) =
-                    places(table.groups)?
+                let combination = pairs.combine(queue, storage, op, Way::Any)?;
+                let combination = combination.expect(ALWAYS);
+                let groups = combination.groups();
+                let (LocationMut::Device(unique), LocationMut::Device(output)) = places(groups)?
                 else {
                     unreachable!("the arrays are on this device");
                 };
-                storage.list(queue, table, unique, false)?;
-                storage.cells(queue, table, output)?;
-                Ok(table.groups)
+                storage.store(queue, combination, unique, output)?;
+                Ok(groups)
             });
         }
         let groups = self.group(keys)?;
@@ -439,14 +492,15 @@ struct Pairs<'a, K: GroupKey, T: Element> {
 }
 
 impl<K: GroupKey, T: Element> Pairs<'_, K, T> {
-    /// Finds the groups and combines their values by `op`, whose row it is.
+    /// Finds the groups and combines their values by `op`, whose row it is. `None` if they cannot be combined by parts of the
+    /// given capacity.
     fn combine<O: Segments<T>>(
         &self,
         queue: &Queue,
         storage: &mut Storage,
         op: O,
-        slots: usize,
-    ) -> Result<Table, Error> {
+        way: Way,
+    ) -> Result<Option<Combination>, Error> {
         let mut initial = [0; size_of::<u64>()];
         let first = [op.initial()];
         let bytes = host::bytes(&first);
@@ -458,7 +512,22 @@ impl<K: GroupKey, T: Element> Pairs<'_, K, T> {
             initial: u64::from_le_bytes(initial),
             bytes: bytes.len(),
         };
-        storage.insert(queue, keys_of(self.keys), slots, Some(combined))
+        let keys = keys_of(self.keys);
+        let groups = match (way, collect_of(self.row, keys.bytes)) {
+            (Way::Any, Some(row)) => storage.combine_in_parts(queue, keys, combined, row)?,
+            (Way::Parts(capacity), Some(row)) => {
+                storage.combine_parts(queue, keys, combined, row, capacity)?
+            }
+            _ => None,
+        };
+        match (groups, way) {
+            (Some(groups), _) => Ok(Some(Combination::Parts(groups))),
+            (None, Way::Parts(_)) => Ok(None),
+            (None, Way::Any | Way::Table(_)) => {
+                let table = storage.insert(queue, keys, way.slots(), Some(combined))?;
+                Ok(Some(Combination::Table(table)))
+            }
+        }
     }
 }
 

@@ -19,6 +19,7 @@
 //! | `keyed`, `keyed_all` | `<kernel>_<operator>_<element>_by_<key>` | [`Keyed`] |
 //! | `ladder`, `ladder_redux` | `<kernel>_<operator>_<element>` | [`Ladder`] |
 //! | `ceiling` | `read_ceiling_<operator>_<element>` | [`Ceiling`] |
+//! | `groups_in_parts` | `group_collect_<operator>_<element>_by_u32` | none: [`groups::collect_of`] finds the row |
 //! | none: [`groups`] | `<kernel>_by_<key>`, `<kernel>_<word>` | none: [`groups::of`] finds the row |
 //! | none: [`count`] | `<kernel>_by_<key>` | none: [`count::of`] finds the row |
 //! | `triple` | `<kernel>_<operator>_<element>` | [`Triple`] |
@@ -117,6 +118,8 @@ pub mod groups_parts {
     //! Names for the family of groups; not a public interface.
 
     pub use super::parts::*;
+    pub use crate::groups::parts::Pairs;
+    pub use crate::groups::parts::collect::{self, Collected, collect};
     pub use crate::groups::{Table, insert};
     pub use crate::shared_array;
 }

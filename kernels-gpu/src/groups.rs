@@ -10,6 +10,7 @@
 //! | [`list`](list::list) | numbers the groups and stores the key of each | slots |
 //! | [`number`](list::number) | stores the number of each item's group | items |
 //! | [`gather`](moving::gather), [`scatter`](moving::scatter), [`invert`](moving::invert), [`fill`](moving::fill) | move values by an array of indices | items |
+//! | [`sample`](parts::sample::sample), [`split`](parts::split::split), [`collect`](parts::collect::collect) | combine the values of many groups [by parts](parts) | tiles of items; parts |
 //! | [`sort_count`](sort::sort_count), [`sort_scan`](sort::sort_scan), [`sort_scatter`](sort::sort_scatter) | a stable sort by 8 bits | tiles of items |
 //!
 //! # The table
@@ -33,6 +34,7 @@
 pub mod insert;
 pub mod list;
 pub mod moving;
+pub mod parts;
 pub mod sort;
 
 use crate::element::Element;
@@ -234,23 +236,23 @@ pub const SUM_WORDS: usize = (THREADS / crate::warp::WARP_SIZE) as usize;
 ///
 /// # Safety
 ///
-/// All [`THREADS`] threads of the block arrive here, and no thread accesses `words`, of which there are [`SUM_WORDS`],
-/// between the last barrier and this call.
+/// All threads of the block arrive here; those behind the first `WARPS` warps with the value 0. No thread accesses `words`, of
+/// which there are `WARPS`, between the last barrier and this call.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-unsafe fn exclusive_sum(value: u32, words: Shared<u32>) -> (u32, u32) {
+unsafe fn exclusive_sum<const WARPS: usize>(value: u32, words: Shared<u32>) -> (u32, u32) {
     use crate::warp::{WARP_SIZE, inclusive_sum};
     let (warp, lane) = (thread_idx_x() / WARP_SIZE, thread_idx_x() % WARP_SIZE);
     // SAFETY: all lanes arrive.
     let sum = unsafe { inclusive_sum(value) };
-    if lane == WARP_SIZE - 1 {
+    if lane == WARP_SIZE - 1 && warp < WARPS as u32 {
         words.set(warp, sum);
     }
     // The sum of every warp is stored.
     sync_threads();
     let (mut before, mut all) = (0, 0);
     let mut w = 0;
-    while w < SUM_WORDS as u32 {
+    while w < WARPS as u32 {
         let of_warp = words.get(w);
         before += if w < warp { of_warp } else { 0 };
         all += of_warp;

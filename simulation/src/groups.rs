@@ -3,8 +3,10 @@
 
 mod checks;
 mod drawn;
+mod parts;
 
 pub use drawn::{Drawn, KINDS, Value, keys};
+pub use parts::{PartSizes, keys_of_parts, largest_part};
 
 use std::fmt;
 

@@ -11,10 +11,14 @@ use std::process::ExitCode;
 use kernels_gpu::element::Element;
 use kernels_gpu::entry::Segments;
 use kernels_gpu::groups::insert::FREQUENT;
+use kernels_gpu::groups::parts::sample::SAMPLED;
+use kernels_gpu::groups::parts::split;
 use kernels_gpu::groups::sort::pairs_of_tile;
 use kernels_gpu::groups::{GroupKey, NONE, RADIX};
 use kernels_gpu::op::{Max, Min, Op, Sum};
-use kernels_sim::groups::{Drawn, KINDS, Launches, Value, keys};
+use kernels_sim::groups::{
+    Drawn, KINDS, Launches, PartSizes, Value, keys, keys_of_parts, largest_part,
+};
 use kernels_sim::trials::{count_case, rounds, run, simulators};
 use libtest_mimic::{Failed, Trial};
 use rand::rngs::StdRng;
@@ -53,6 +57,9 @@ fn trials(seed: u64) -> Vec<Trial> {
         Trial::test("a frequent key without a slot", move || {
             frequent_in_full(seed)
         }),
+        Trial::test("sums of f32 by parts", move || parts::<f32, _>(Sum, seed)),
+        Trial::test("minima of i32 by parts", move || parts::<i32, _>(Min, seed)),
+        Trial::test("a sample of keys", move || sample(seed)),
         Trial::test("sort of u32", move || sort::<u32>(seed)),
         Trial::test("sort of u64", move || sort::<u64>(seed)),
         Trial::test("more tiles than a thread scans at once", move || {
@@ -214,6 +221,47 @@ fn one_hash(seed: u64) -> Result<(), Failed> {
         launches
             .check_groups(&keys)
             .map_err(|wrong| format!("{wrong} ({schedule})"))?;
+    }
+    count_case();
+    Ok(())
+}
+
+/// Parts with room for all pairs and keys, with too little for some, and with pairs of a key that a bin might reserve.
+fn parts<T: Value, O: Segments<T> + Op<T, Acc = T>>(op: O, seed: u64) -> Result<(), Failed> {
+    rounds(seed, 6, 6, |seed| -> Result<(), Failed> {
+        let random = &mut StdRng::seed_from_u64(seed);
+        let n = [
+            random.random_range(1..70),
+            split::TILE - 1 + random.random_range(0..3),
+            random.random_range(1..2 * split::TILE),
+        ][random.random_range(0..3)];
+        let groups = random.random_range(1..200);
+        let bins = [20, 60, 128][random.random_range(0..3)];
+        // The part of this key is behind many that are empty, which takes time.
+        let keys = keys_of_parts(n, groups, seed % 6 == 1);
+        let values: Vec<T> = keys.iter().map(|_| T::drawn(random)).collect();
+        // A pair too many for the largest part, or just enough room.
+        let capacity = largest_part(&keys) - usize::from(seed % 6 == 0);
+        for (schedule, launches) in launches(random, seed) {
+            launches
+                .check_parts(op, &keys, &values, PartSizes { capacity, bins })
+                .map_err(|wrong| format!("{wrong} ({schedule})"))?;
+        }
+        Ok(())
+    })
+}
+
+/// Few keys, many, and a frequent one among these.
+fn sample(seed: u64) -> Result<(), Failed> {
+    let random = &mut StdRng::seed_from_u64(seed);
+    for (schedule, launches) in launches(random, seed) {
+        let n = SAMPLED + random.random_range(0..3 * SAMPLED);
+        for groups in [1, 300, 20_000, u32::MAX] {
+            let keys: Vec<u32> = (0..n).map(|_| random.random_range(0..groups)).collect();
+            launches
+                .check_sample(&keys)
+                .map_err(|wrong| format!("{groups} groups: {wrong} ({schedule})"))?;
+        }
     }
     count_case();
     Ok(())

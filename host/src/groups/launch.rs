@@ -2,6 +2,7 @@
 
 use kernels_gpu::entry::Entry;
 use kernels_gpu::entry::groups::of;
+use kernels_gpu::groups::parts::Parts;
 use kernels_gpu::groups::sort::{pairs_of_tile, tiles_of};
 use kernels_gpu::groups::{EMPTY_BYTE, RADIX, State, THREADS};
 
@@ -40,6 +41,19 @@ impl Room {
     pub(super) fn output(&mut self, len: usize, bytes: usize) -> Argument<'_> {
         Argument::room(&mut self.0, len, bytes)
     }
+
+    /// The first `len` values.
+    ///
+    /// # Safety
+    ///
+    /// The launches before have stored values of this type.
+    pub(super) unsafe fn span<T: Element>(&self, len: usize) -> Span<'_, T> {
+        let Self(memory) = self;
+        assert!(len * size_of::<T>() <= size_of::<u64>() * memory.len());
+        // SAFETY: this is memory of the device with that many bytes (asserted), aligned for 64 bits; the values are the
+        // caller's contract. It is borrowed as long as the span, and so is not written.
+        unsafe { Span::of_address(memory.gpu(), memory.address(), len) }
+    }
 }
 
 /// Memory of a stream, whose launches do not overlap.
@@ -58,8 +72,31 @@ pub(crate) struct Storage {
     pub(super) items: Room,
     pub(super) counts: Room,
     pub(super) totals: Room,
-    /// The values of sorted items.
+    /// The values of sorted items, or of the groups of parts.
     pub(super) values: Room,
+    /// The pairs of parts, the words that their launches share, and the keys of their groups.
+    pub(super) pairs: Room,
+    pub(super) parts: DeviceMemory<u32>,
+    pub(super) unique: Room,
+}
+
+/// Groups whose values are combined.
+#[derive(Clone, Copy)]
+pub(super) enum Combination {
+    /// In the cells of a table.
+    Table(Table),
+    /// By parts; so many groups.
+    Parts(usize),
+}
+
+impl Combination {
+    /// The number of groups.
+    pub(super) fn groups(self) -> usize {
+        match self {
+            Self::Table(table) => table.groups,
+            Self::Parts(groups) => groups,
+        }
+    }
 }
 
 /// A complete table.
@@ -104,6 +141,9 @@ impl Storage {
             counts: room()?,
             totals: room()?,
             values: room()?,
+            pairs: room()?,
+            parts: DeviceMemory::filled(queue, Parts::WORDS, 0)?,
+            unique: room()?,
         })
     }
 
@@ -156,8 +196,32 @@ impl Storage {
         unsafe { strided(queue, row, keys.len, &arguments) }
     }
 
+    /// Stores the key and the combined values of each group.
+    pub(super) fn store<K: Element, A: Element>(
+        &mut self,
+        queue: &Queue,
+        combination: Combination,
+        unique: SpanMut<'_, K>,
+        output: SpanMut<'_, A>,
+    ) -> Result<(), Error> {
+        match combination {
+            Combination::Table(table) => {
+                self.list(queue, table, unique, false)?;
+                self.cells(queue, table, output)
+            }
+            Combination::Parts(groups) => {
+                // SAFETY: `combine_parts` has stored so many keys and values of these types.
+                let (keys, values) =
+                    unsafe { (self.unique.span(groups), self.values.span(groups)) };
+                queue.gpu().enter()?;
+                unique.enqueue_copy(queue, keys)?;
+                output.enqueue_copy(queue, values)
+            }
+        }
+    }
+
     /// Stores the cell of each group.
-    pub(super) fn cells<A: Element>(
+    fn cells<A: Element>(
         &mut self,
         queue: &Queue,
         table: Table,
@@ -265,11 +329,8 @@ impl Storage {
 
     /// The sorted keys in a room of [`sort`](Self::sort), which were `u32`.
     pub(super) fn sorted(&self, room: usize, n: usize) -> Span<'_, u32> {
-        let Room(memory) = &self.keys[room];
-        assert!(n * INDEX <= size_of::<u64>() * memory.len());
-        // SAFETY: the room is memory of the device with that many bytes (asserted), aligned for 64 bits. It is borrowed
-        // as long as the span, and so is not written.
-        unsafe { Span::of_address(memory.gpu(), memory.address(), n) }
+        // SAFETY: `sort` has stored them.
+        unsafe { self.keys[room].span(n) }
     }
 
     /// Stores the values of items in the order of `indices`, in memory of this storage.
@@ -283,10 +344,8 @@ impl Storage {
         self.values.reserve(queue, n, size_of::<T>())?;
         let to = self.values.output(n, size_of::<T>());
         gather(queue, Argument::input(from), indices, to, size_of::<T>())?;
-        let Room(memory) = &self.values;
-        // SAFETY: there is room for `n` values (reserved above), which the launch stores in stream order; the storage is
-        // borrowed as long as the span.
-        Ok(unsafe { Span::of_address(memory.gpu(), memory.address(), n) })
+        // SAFETY: the launch stores them.
+        Ok(unsafe { self.values.span(n) })
     }
 }
 

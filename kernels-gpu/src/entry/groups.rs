@@ -1,5 +1,6 @@
 //! The entry points of [`groups`](crate::groups): `<kernel>_by_<key>`, such as `group_insert_by_u32`, those without keys
-//! ([`GROUPS`]), and the family `groups` with `group_combine_<operator>_<element>_by_<key>`.
+//! ([`GROUPS`]), the family `groups` with `group_combine_<operator>_<element>_by_<key>`, and
+//! `groups_in_parts` with `group_collect_...`.
 //!
 //! Signed keys use the entry points of the same size. The rows list the parameters; `group_combine` has
 //!
@@ -13,7 +14,7 @@
     feature = "library",
     any(all(feature = "simulator", not(test)), target_arch = "nvptx64")
 ))]
-use crate::groups::{RADIX, SUM_WORDS, Table, insert, list, moving, sort};
+use crate::groups::{RADIX, SUM_WORDS, Table, insert, list, moving, parts, sort};
 
 /// Makes entry points and their rows. Behind the kernel's name are the blocks of a multiprocessor, and the most threads of a
 /// block if these are not [`THREADS`](crate::groups::THREADS). A parameter is `[in]` an array that is read, `[out]` one that
@@ -209,9 +210,35 @@ entries! { ROWS_SCAN by [""; size_of::<u32>()] in groups:
     }
 }
 
+#[cfg(feature = "library")]
+entries! { ROWS_PARTS by ["u32"; size_of::<u32>()] in groups_u32:
+    /// [`sample`](crate::groups::parts::sample::sample).
+    group_sample_by_u32 = group_sample [1, parts::sample::THREADS] ([in] keys: u32, [out] parts/parts_len: u32) {
+        parts::sample::sample(keys, parts)
+    }
+    /// [`split`](crate::groups::parts::split::split).
+    group_split_by_u32 = group_split [2, parts::split::THREADS] (
+        [in] keys: u32, [in] values: u32, [out] pairs/pairs_len: u64, [out] parts/parts_len: u32, [number] capacity
+    ) {
+        use crate::mem::Shared;
+        use crate::shared_array;
+        use parts::split::{Memory, WARPS, split};
+        use parts::{PARTS, Pairs};
+        let memory = Memory {
+            counts: Shared::new(shared_array![u32; PARTS as usize]),
+            starts: Shared::new(shared_array![u32; PARTS as usize]),
+            offsets: Shared::new(shared_array![u32; PARTS as usize]),
+            words: Shared::new(shared_array![u32; WARPS]),
+            is_lost: Shared::new(shared_array![u32; 1]),
+            pairs: Shared::dynamic(),
+        };
+        split(keys, values, Pairs { pairs, parts, capacity: capacity as u32 }, memory)
+    }
+}
+
 #[cfg(all(feature = "library", not(target_arch = "nvptx64")))]
 const TABLES: &[&[super::Entry]] = &[
-    ROWS_U32, ROWS_U64, ROWS_8, ROWS_16, ROWS_WORD, ROWS_LONG, ROWS_SCAN,
+    ROWS_U32, ROWS_U64, ROWS_PARTS, ROWS_8, ROWS_16, ROWS_WORD, ROWS_LONG, ROWS_SCAN,
 ];
 
 /// The entry points that need no operator.
@@ -234,9 +261,20 @@ pub fn of(kernel: &str, bytes: usize) -> Option<&'static super::Entry> {
 /// The row of `group_combine` for this operator over these items, in the list that has `row`, for keys of this size.
 #[cfg(not(target_arch = "nvptx64"))]
 pub fn combine_of(row: &super::Entry, key_bytes: usize) -> Option<&'static super::Entry> {
+    of_family("group_combine", row, key_bytes)
+}
+
+/// The row of `group_collect` for the same, if there is one.
+#[cfg(not(target_arch = "nvptx64"))]
+pub fn collect_of(row: &super::Entry, key_bytes: usize) -> Option<&'static super::Entry> {
+    of_family("group_collect", row, key_bytes)
+}
+
+#[cfg(not(target_arch = "nvptx64"))]
+fn of_family(kernel: &str, row: &super::Entry, key_bytes: usize) -> Option<&'static super::Entry> {
     let mut rows = row.set.entries.iter();
     rows.find(|other| {
-        other.kernel == "group_combine"
+        other.kernel == kernel
             && (other.op, other.items) == (row.op, row.items)
             && other.read_bytes[0] == key_bytes
     })
@@ -331,6 +369,98 @@ macro_rules! family_groups {
                         values.take(),
                         values.take(),
                         values.take(),
+                        values.take(),
+                        values.take(),
+                        values.take(),
+                        values.take(),
+                        values.take(),
+                        values.take(),
+                        values.take(),
+                        values.take(),
+                    )),
+                    ..Entry::EMPTY
+                }]
+            };
+        }
+    };
+}
+
+/// The family `groups_in_parts`; see [`kernels!`](crate::kernels).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! family_groups_in_parts {
+    (
+        $suffix:ident $module:ident [$op_name:literal $items_name:literal $key_name:literal]
+        [$rows:ident $number:literal] [$op_type:ty] [$element:ty] [$($arrays:tt)*] [$key:ty]
+    ) => {
+        $crate::pastey::paste! {
+            $crate::compiled! {
+                #[$crate::entry::parts::kernel]
+                pub unsafe fn [<group_collect_ $suffix>](
+                    pairs: &[u64],
+                    op: $op_type,
+                    parts: *mut u32,
+                    parts_len: usize,
+                    unique: *mut $key,
+                    unique_len: usize,
+                    results: *mut $element,
+                    results_len: usize,
+                    capacity: u64,
+                    bins: u64,
+                ) {
+                    use $crate::entry::groups_parts::*;
+                    // SAFETY: the caller of the entry point guarantees its arguments and the contract of the generic
+                    // body. The pairs are only read.
+                    unsafe {
+                        collect::<$element, $op_type>(
+                            op,
+                            Pairs {
+                                pairs: Global::from_slice(pairs),
+                                parts: Global::new(parts, parts_len),
+                                capacity: capacity as u32,
+                            },
+                            Collected {
+                                unique: Global::new(unique, unique_len),
+                                results: Global::new(results, results_len),
+                            },
+                            bins as u32,
+                            Shared::new(shared_array![u32; collect::WORDS]),
+                        )
+                    }
+                }
+            }
+
+            $crate::note!(
+                [<group_collect_ $suffix>] in $module,
+                $crate::groups::parts::collect::THREADS,
+                2
+            );
+
+            #[cfg(not(target_arch = "nvptx64"))]
+            const $rows: &[$crate::entry::Entry] = {
+                use $crate::entry::{Entry, Parameter, groups_parts::*};
+                &[Entry {
+                    name: stringify!([<group_collect_ $suffix>]),
+                    module: stringify!($module),
+                    kernel: "group_collect",
+                    op: $op_name,
+                    items: $items_name,
+                    key: $key_name,
+                    read_bytes: [size_of::<$key>(), size_of::<$element>(), 0],
+                    acc_bytes: size_of::<$element>(),
+                    needs: Needs::keyed(1),
+                    parameters: &[
+                        Parameter::Input("pairs", size_of::<u64>()),
+                        Parameter::Value(size_of::<$op_type>()),
+                        Parameter::Output("parts", size_of::<u32>()),
+                        Parameter::Output("unique", size_of::<$key>()),
+                        Parameter::Output("results", size_of::<$element>()),
+                        Parameter::Number("capacity"),
+                        Parameter::Number("bins"),
+                    ],
+                    function: $crate::function!(|values| [<group_collect_ $suffix>](
+                        values.slice::<u64>(),
+                        values.operator::<$op_type>(),
                         values.take(),
                         values.take(),
                         values.take(),

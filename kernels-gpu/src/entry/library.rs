@@ -145,4 +145,9 @@ kernels! {
         Max: i32 by u32, i64 by u32, u64 by u32, f32 by u32, f64 by u32;
         Max: i32 by u64, i64 by u64, u64 by u64, f32 by u64, f64 by u64;
     }
+    groups_in_parts as group_collect {
+        Sum: i32 by u32, f32 by u32;
+        Min: i32 by u32, f32 by u32;
+        Max: i32 by u32, f32 by u32;
+    }
 }

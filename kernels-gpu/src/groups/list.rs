@@ -5,7 +5,7 @@
 //! [`THREADS`] threads per block, and any number of blocks. No thread changes the table, except the new one of
 //! [`rehash`].
 
-use super::{GroupKey, NONE, State, THREADS, Table, exclusive_sum};
+use super::{GroupKey, NONE, SUM_WORDS, State, THREADS, Table, exclusive_sum};
 use crate::mem::{Global, Shared, compiler_barrier};
 use crate::op::unrolled;
 use cuda_std::thread::{block_idx_x, grid_dim_x, sync_threads, thread_idx_x};
@@ -17,8 +17,8 @@ pub const ROWS: usize = 8;
 pub const TILE: usize = THREADS as usize * ROWS;
 
 /// The words that the threads of a block share: for a sum over them, and the number of the block's first group.
-pub const WORDS: usize = super::SUM_WORDS + 1;
-const FIRST: u32 = super::SUM_WORDS as u32;
+pub const WORDS: usize = SUM_WORDS + 1;
+const FIRST: u32 = SUM_WORDS as u32;
 
 /// Claims slots of a new table, which is empty and large enough, for all keys of a table. `moved` receives the new slot of
 /// each old one, [`NONE`] for an empty one; it has an element more than the old table has slots.
@@ -90,7 +90,7 @@ pub unsafe fn list<K: GroupKey>(
         });
         // SAFETY: all threads arrive, because the loop's condition is the same for all. A barrier follows each use of
         // the words.
-        let (before, all) = unsafe { exclusive_sum(has.count_ones(), words) };
+        let (before, all) = unsafe { exclusive_sum::<SUM_WORDS>(has.count_ones(), words) };
         if thread_idx_x() == 0 && all > 0 {
             words.set(FIRST, state.fetch_add(State::LISTED, all));
         }

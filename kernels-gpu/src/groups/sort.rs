@@ -16,7 +16,7 @@
 //! [`sort_scan`] one for each of [`RADIX`] digits. `counts` has `RADIX` elements for each tile, and `totals` has `RADIX`.
 //! There are fewer than 2^32 pairs.
 
-use super::{GroupKey, RADIX, THREADS, exclusive_sum};
+use super::{GroupKey, RADIX, SUM_WORDS, THREADS, exclusive_sum};
 use crate::mem::{Global, Shared, compiler_barrier};
 use crate::op::unrolled;
 use crate::warp::{FULL_MASK, WARP_SIZE};
@@ -118,7 +118,7 @@ pub unsafe fn sort_scan(counts: Global<u32>, totals: Global<u32>, words: Shared<
             sum += own[e];
         });
         // SAFETY: all threads arrive, because the loop's condition is the same for all. Nothing else uses the words.
-        let (before, all) = unsafe { exclusive_sum(sum, words) };
+        let (before, all) = unsafe { exclusive_sum::<SUM_WORDS>(sum, words) };
         let mut before = total + before;
         unrolled!(|e < SCANNED| {
             if at + e < tiles {
@@ -246,9 +246,9 @@ pub unsafe fn sort_scatter<K: GroupKey, const ROWS: usize>(
         w += 1;
     }
     // SAFETY: all threads arrive. Nothing else uses the words.
-    let (before_in_tile, _) = unsafe { exclusive_sum(in_digit, memory.words) };
+    let (before_in_tile, _) = unsafe { exclusive_sum::<SUM_WORDS>(in_digit, memory.words) };
     // SAFETY: as above.
-    let (before, _) = unsafe { exclusive_sum(totals.get(tid as usize), memory.words) };
+    let (before, _) = unsafe { exclusive_sum::<SUM_WORDS>(totals.get(tid as usize), memory.words) };
     let position = before + counts.get(tid as usize * tiles + tile);
     memory.starts.set(tid, before_in_tile);
     memory

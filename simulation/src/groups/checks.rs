@@ -11,7 +11,7 @@ use super::{Drawn, Growth, Launches};
 use crate::runs::Wrong;
 
 /// An error, unless the results are right.
-fn compared(is_right: bool, wrong: impl FnOnce() -> String) -> Result<(), Wrong> {
+pub(super) fn compared(is_right: bool, wrong: impl FnOnce() -> String) -> Result<(), Wrong> {
     match is_right {
         true => Ok(()),
         false => Err(Wrong::Results(wrong())),

@@ -148,7 +148,13 @@ impl Claim<'_> {
         // An exact sum adds integers.
         let adds_floats = self.op == "sum" && self.items == "f32" && self.kernel != "exact";
         // A key comes to own a bin by a compare-and-swap.
-        let owns_bins = ["group_insert", "group_combine"].contains(&self.kernel);
+        let own_bins = [
+            "group_insert",
+            "group_combine",
+            "group_sample",
+            "group_collect",
+        ];
+        let owns_bins = own_bins.contains(&self.kernel);
         self.acc_bits == 64 || self.key_bits == 64 || adds_floats || owns_bins
     }
 

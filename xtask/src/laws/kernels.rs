@@ -279,6 +279,20 @@ pub const KERNELS: &[Kernel] = &[
         Warp::Others,
     ),
     kernel(
+        &["group_sample"],
+        Loads::Left,
+        Stores::Results,
+        Block::Atomics,
+        Warp::None,
+    ),
+    kernel(
+        &["group_split", "group_collect"],
+        Loads::Left,
+        Stores::Results,
+        Block::Atomics,
+        Warp::Others,
+    ),
+    kernel(
         &["group_list", "sort_scan", "sort_scatter"],
         Loads::Left,
         Stores::Results,

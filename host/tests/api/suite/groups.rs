@@ -7,11 +7,13 @@ use libtest_mimic::Failed;
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 use warpfold::{
-    ArgMax, Determinism, Device, Error, GroupBy, GroupKey, Max, MeanVariance, Min, Sum, f16,
+    ArgMax, Buffer, Determinism, Device, Element, Error, GroupBy, GroupKey, Max, MeanVariance, Min,
+    Sum, f16,
 };
 
 use super::Test;
 use super::compare::is;
+use super::levels::is_slow;
 
 /// The tests of random cases.
 const RANDOM_TESTS: usize = 4;
@@ -33,6 +35,8 @@ pub fn tests() -> Vec<Test> {
         Test::new("groups: one, and one for each item", extremes),
         Test::new("groups: keys of any value", special_keys),
         Test::new("groups: a table that grows", growth),
+        Test::new("groups: by parts", parts),
+        Test::new("groups: so many that they are combined by parts", many),
         Test::new("groups: operators and elements", operators),
         Test::new("groups: into buffers", into_buffers),
         Test::new("groups: arranged values", arranged),
@@ -136,6 +140,104 @@ fn growth(device: &Device) -> Result<(), Failed> {
         .collect();
     for slots in [2, 64, 4096] {
         check(device, &keys, slots)?;
+    }
+    Ok(())
+}
+
+/// The groups of one pass, in the order of their keys.
+fn sorted<K: GroupKey, R: Element>(
+    (keys, results): (Buffer<K>, Buffer<R>),
+) -> Result<GroupBy<K, R>, Failed> {
+    let (keys, results) = (keys.download()?, results.download()?);
+    Ok(GroupBy { keys, results }.sort())
+}
+
+/// Sums and extrema by parts of any capacity, for keys that a bin might reserve, too.
+fn parts(device: &Device) -> Result<(), Failed> {
+    let fast = device.clone().determinism(Determinism::Fast);
+    if let Some(info) = device.info()
+        && info.shared_bytes_per_block < 80 << 10
+    {
+        let (keys, values) = (device.upload(&[1u32])?, device.upload(&[1.0f32])?);
+        let none = fast.group_by_in_parts(&keys, &values, Sum, 1)?;
+        return is(none.is_none(), true, "too little memory of a block");
+    }
+    let tile = 8192;
+    for n in [1, 31, 32, 33, tile - 1, tile, tile + 1, 100_003, 1 << 20] {
+        let key = |i: u32| match i % 7 {
+            0 => 0xA7A7_A7A7,
+            1 => 0,
+            2 => u32::MAX,
+            _ => (i % 5000).wrapping_mul(0x9E37_79B1),
+        };
+        let keys: Vec<u32> = (0..n).map(key).collect();
+        let values: Vec<i32> = keys
+            .iter()
+            .map(|key| (key >> 7) as i32 - (1 << 20))
+            .collect();
+        let mut map = BTreeMap::new();
+        for (key, value) in keys.iter().zip(&values) {
+            let cell: &mut (i32, f32) = map.entry(*key as i32).or_insert((0, f32::MIN));
+            *cell = (cell.0.wrapping_add(*value), cell.1.max(*value as f32));
+        }
+        let floats: Vec<f32> = values.iter().map(|value| *value as f32).collect();
+        let signed: Vec<i32> = keys.iter().map(|key| *key as i32).collect();
+        let (keys, values) = (device.upload(&signed)?, device.upload(&values)?);
+        let floats = device.upload(&floats)?;
+        let capacity = n as usize;
+        let Some(sums) = fast.group_by_in_parts(&keys, &values, Sum, capacity)? else {
+            return Err(format!("{n} pairs are not combined").into());
+        };
+        let sums = sorted(sums)?;
+        let wanted: Vec<i32> = map.keys().copied().collect();
+        is(sums.keys, wanted.clone(), "keys")?;
+        let results = map.values().map(|(sum, _)| *sum).collect();
+        is(sums.results, results, "sums of i32")?;
+        let Some(maxima) = fast.group_by_in_parts(&keys, &floats, Max, capacity)? else {
+            return Err(format!("{n} pairs are not combined").into());
+        };
+        let maxima = sorted(maxima)?;
+        is(maxima.keys, wanted, "keys of the maxima")?;
+        let results = map.values().map(|(_, most)| *most).collect();
+        is(maxima.results, results, "maxima of f32")?;
+        // The largest part has a seventh of the pairs.
+        if device.is_gpu() && n > 100 {
+            let lost = fast.group_by_in_parts(&keys, &values, Sum, capacity / 8)?;
+            is(lost.is_none(), true, "a part with too many pairs")?;
+        }
+    }
+    Ok(())
+}
+
+/// More pairs than are combined in a table, with equally large groups, a large one, and more groups than all bins.
+fn many(device: &Device) -> Result<(), Failed> {
+    if is_slow(device) {
+        eprintln!("{device}: skipped, because so many pairs take hours");
+        return Ok(());
+    }
+    let fast = device.clone().determinism(Determinism::Fast);
+    let n = (1 << 22) + 5;
+    let random = &mut SmallRng::seed_from_u64(n);
+    for (groups, frequent) in [(1 << 16, 0), (1 << 20, 0), (1 << 20, 400), (1 << 30, 0)] {
+        let keys: Vec<u32> = (0..n)
+            .map(|_| match random.random_range(0..1000) < frequent {
+                true => 7,
+                false => random.random_range(0..groups),
+            })
+            .collect();
+        let mut counts = keys.clone();
+        counts.sort_unstable();
+        let counts = counts.chunk_by(|a, b| a == b);
+        let (mut wanted, mut results) = (vec![], vec![]);
+        for equal in counts {
+            wanted.push(equal[0]);
+            results.push(equal.len() as f32);
+        }
+        let keys = device.upload(&keys)?;
+        let ones = device.upload(&vec![1.0f32; n as usize])?;
+        let sums = fast.group_by(&keys, &ones, Sum)?.sort();
+        is(sums.keys == wanted, true, "keys")?;
+        is(sums.results == results, true, "sums")?;
     }
     Ok(())
 }

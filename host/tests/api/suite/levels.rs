@@ -139,7 +139,7 @@ where
 }
 
 /// Whether the device is a simulated one, on which a sort of keys takes a second.
-fn is_slow(device: &Device) -> bool {
+pub(super) fn is_slow(device: &Device) -> bool {
     device.info().is_some_and(|info| info.multiprocessors <= 32)
 }
 

@@ -70,6 +70,44 @@ pub fn body(name: &str) -> String {
                 Global::new(values.take(), values.take()),
             );"
         .into(),
+        "group_sample" => "parts::sample::sample(
+                Global::<K>::from_slice(values.slice()),
+                Global::new(values.take(), values.take()),
+            );"
+        .into(),
+        "group_split" => {
+            "let (keys, items) = (Global::<K>::from_slice(values.slice()), values.slice());
+            let pairs = Global::new(values.take(), values.take());
+            let parts = Global::new(values.take(), values.take());
+            let capacity = values.take::<u64>() as u32;
+            const PARTS: usize = parts::PARTS as usize;
+            parts::split::split(
+                keys,
+                Global::from_slice(items),
+                parts::Pairs { pairs, parts, capacity },
+                parts::split::Memory {
+                    counts: Shared::new(shared_array![u32; PARTS]),
+                    starts: Shared::new(shared_array![u32; PARTS]),
+                    offsets: Shared::new(shared_array![u32; PARTS]),
+                    words: Shared::new(shared_array![u32; parts::split::WARPS]),
+                    is_lost: Shared::new(shared_array![u32; 1]),
+                    pairs: Shared::dynamic(),
+                },
+            );"
+            .into()
+        }
+        "group_collect_sum_f32" => "let pairs = Global::from_slice(values.slice());
+            let op = operator::<super::op::Sum>(&mut values);
+            let parts = Global::new(values.take(), values.take());
+            let to = parts::collect::Collected::<f32> {
+                unique: Global::<K>::new(values.take(), values.take()),
+                results: Global::new(values.take(), values.take()),
+            };
+            let capacity = values.take::<u64>() as u32;
+            let bins = values.take::<u64>() as u32;
+            let words = Shared::new(shared_array![u32; parts::collect::WORDS]);
+            parts::collect::collect(op, parts::Pairs { pairs, parts, capacity }, to, bins, words);"
+            .into(),
         "sort_count" => format!(
             "{ROWS}
             let keys = Global::<K>::from_slice(values.slice());

@@ -1,6 +1,7 @@
 //! Groups: the table of keys, and the kernels around it.
 
 pub mod insert;
+pub mod parts;
 pub mod sort;
 
 use super::{Source, mutant};

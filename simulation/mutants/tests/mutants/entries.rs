@@ -64,7 +64,7 @@ pub fn search(entries: &[(&'static str, Function)], mode: Mode) -> Attempt {
         {
             groups::search(&entries, mode)
         }
-        "group_combine" => groups::search(&entries, mode),
+        "group_combine" | "group_collect" => groups::search(&entries, mode),
         "single_pass" => {
             // Resident blocks can be interleaved between any two accesses.
             let more: Vec<_> = (3..12).map(Schedule::Random).collect();

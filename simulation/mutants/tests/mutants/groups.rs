@@ -1,9 +1,13 @@
 //! Launches that find, combine, sort and move groups.
 
 use kernels_gpu::entry::Entry;
+use kernels_gpu::groups::parts::sample::SAMPLED;
+use kernels_gpu::groups::parts::split::TILE;
 use kernels_gpu::groups::{NONE, RADIX};
 use kernels_gpu::op::Sum;
-use kernels_sim::groups::{Drawn, KINDS, Launches, Value, keys};
+use kernels_sim::groups::{
+    Drawn, KINDS, Launches, PartSizes, Value, keys, keys_of_parts, largest_part,
+};
 use kernels_sim::runs::Wrong;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
@@ -61,6 +65,8 @@ fn checks_of(entry: &Entry) -> Vec<Check> {
         ("group_insert", 8) => vec![groups::<u64>, full],
         ("group_insert" | "group_list" | "group_number", _) => vec![groups::<u32>],
         ("group_combine" | "group_rehash", _) => vec![values, growth],
+        ("group_split" | "group_collect", _) => vec![parts],
+        ("group_sample", _) => vec![sample],
         ("sort_scan", _) => vec![scan, sort],
         ("sort_count" | "sort_scatter", _) => vec![sort],
         _ => vec![moving],
@@ -104,6 +110,28 @@ fn growth(launches: &Launches, case: u64, random: &mut StdRng) -> Result<(), Wro
     let keys: Vec<u32> = (0..7000).map(|i| i % 2000).collect();
     let values: Vec<f32> = keys.iter().map(|_| Value::drawn(random)).collect();
     launches.check_values(Sum, &keys, &values).map(drop)
+}
+
+/// Parts with room for all pairs and keys, with too little for some, and with a key that a bin might reserve.
+fn parts(launches: &Launches, case: u64, random: &mut StdRng) -> Result<(), Wrong> {
+    let n = [
+        random.random_range(1..70),
+        TILE + random.random_range(0..TILE),
+    ][case as usize % 2];
+    let bins = [20, 60, 128][random.random_range(0..3)];
+    // The part of this key is behind many that are empty, which takes time.
+    let keys = keys_of_parts(n, random.random_range(1..200), case.is_multiple_of(KINDS));
+    let values: Vec<f32> = keys.iter().map(|_| Value::drawn(random)).collect();
+    // A pair too many for the largest part, or just enough room.
+    let capacity = largest_part(&keys) - usize::from(case % 4 == 3);
+    launches.check_parts(Sum, &keys, &values, PartSizes { capacity, bins })
+}
+
+fn sample(launches: &Launches, case: u64, random: &mut StdRng) -> Result<(), Wrong> {
+    let groups = [20_000, u32::MAX, 300][case as usize % 3];
+    let n = SAMPLED + random.random_range(0..3 * SAMPLED);
+    let keys: Vec<u32> = (0..n).map(|_| random.random_range(0..groups)).collect();
+    launches.check_sample(&keys)
 }
 
 /// Sorts by two digits, of which one has the sign.
