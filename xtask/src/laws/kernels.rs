@@ -66,6 +66,8 @@ pub enum Block {
     OneBarrier,
     /// Atomics on shared memory, with barriers.
     Atomics,
+    /// Stores and atomics of shared memory, with one barrier; nothing is loaded but by atomics.
+    Counters,
     /// Atomics on a warp's own part of shared memory, without barriers of the block.
     OfWarps,
 }
@@ -281,8 +283,8 @@ pub const KERNELS: &[Kernel] = &[
     kernel(
         &["group_sample"],
         Loads::Left,
-        Stores::Results,
-        Block::Atomics,
+        Stores::Cells,
+        Block::Counters,
         Warp::None,
     ),
     kernel(

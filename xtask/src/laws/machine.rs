@@ -373,10 +373,17 @@ fn block(broken: &mut Broken, kernel: &Kernel, claim: &Claim, profile: &Profile)
             memory && counts.atoms > 0 && counts.bar == 0,
             format!("must have LDS, STS and ATOMS, no BAR: {found}"),
         ),
-        Block::Atomics => {
+        Block::Counters | Block::Atomics => {
+            let (is_right, wanted) = match kernel.block {
+                Block::Counters => (
+                    counts.lds == 0 && counts.sts > 0 && counts.bar == 1,
+                    "STS, ATOMS and one BAR, no LDS",
+                ),
+                _ => (memory && counts.bar > 0, "LDS, STS, ATOMS and BAR"),
+            };
             broken.unless(
-                memory && counts.atoms > 0 && counts.bar > 0,
-                format!("must have LDS, STS, ATOMS and BAR: {found}"),
+                is_right && counts.atoms > 0,
+                format!("must have {wanted}: {found}"),
             );
             broken.unless(
                 counts.atoms_loops == 0 || claim.swaps_in_a_loop_in_shared(),
