@@ -82,6 +82,9 @@ const MOST_ITEMS: usize = u32::MAX as usize;
 /// The slots of the first table, if there are not far fewer items: for up to 2^21 groups, in the L2 cache.
 const SLOTS: usize = 1 << 22;
 
+/// The key and the accumulator of each group, on the device.
+type KeysAndResults<K, A> = (Buffer<K>, Buffer<A>);
+
 /// How the values of groups are combined.
 #[derive(Clone, Copy)]
 enum Way {
@@ -301,7 +304,7 @@ impl Device {
         values: impl Input<'b, T>,
         op: O,
         capacity: usize,
-    ) -> Result<Option<(Buffer<K>, Buffer<O::Acc>)>, Error> {
+    ) -> Result<Option<KeysAndResults<K, O::Acc>>, Error> {
         self.group_by_with(keys, values, op, Way::Parts(capacity))
     }
 
@@ -311,7 +314,7 @@ impl Device {
         values: impl Input<'b, T>,
         op: O,
         way: Way,
-    ) -> Result<Option<(Buffer<K>, Buffer<O::Acc>)>, Error> {
+    ) -> Result<Option<KeysAndResults<K, O::Acc>>, Error> {
         let (keys, values) = (keys.into_views(), values.into_views());
         self.check_keys_and_values_of_groups::<K, T, O>(&keys, values)?;
         if let Some((queue, pairs)) = self.in_one_pass::<K, T, O>(&keys, values) {

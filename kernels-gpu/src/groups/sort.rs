@@ -92,7 +92,7 @@ pub unsafe fn sort_count<K: GroupKey, const ROWS: usize>(
 const SCANNED: usize = 8;
 
 /// Replaces the counts of each digit by the sums of those before, and stores their sum. `words` has
-/// [`SUM_WORDS`](super::SUM_WORDS) elements.
+/// [`SUM_WORDS`] elements.
 ///
 /// # Safety
 ///
@@ -156,7 +156,7 @@ pub struct Memory<K> {
     pub starts: Shared<u32>,
     /// [`RADIX`] elements: what is added to a pair's position in the tile to get its position in the result.
     pub offsets: Shared<u32>,
-    /// [`SUM_WORDS`](super::SUM_WORDS) elements.
+    /// [`SUM_WORDS`] elements.
     pub words: Shared<u32>,
     /// The keys of a tile.
     pub keys: Shared<K>,
