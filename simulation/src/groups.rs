@@ -5,7 +5,7 @@ mod checks;
 mod drawn;
 mod parts;
 
-pub use drawn::{Drawn, KINDS, Value, keys};
+pub use drawn::{Drawn, KINDS, Value, keys, spread_keys};
 pub use parts::{PartSizes, keys_of_parts, largest_part};
 
 use std::fmt;

@@ -17,7 +17,7 @@ use kernels_gpu::groups::sort::pairs_of_tile;
 use kernels_gpu::groups::{GroupKey, NONE, RADIX};
 use kernels_gpu::op::{Max, Min, Op, Sum};
 use kernels_sim::groups::{
-    Drawn, KINDS, Launches, PartSizes, Value, keys, keys_of_parts, largest_part,
+    Drawn, KINDS, Launches, PartSizes, Value, keys, keys_of_parts, largest_part, spread_keys,
 };
 use kernels_sim::trials::{count_case, rounds, run, simulators};
 use libtest_mimic::{Failed, Trial};
@@ -201,7 +201,7 @@ fn full(seed: u64) -> Result<(), Failed> {
         most_probes: 1 << 13,
         entries: vec![],
     };
-    let keys: Vec<u64> = (0..8000).collect();
+    let keys = spread_keys(1 << 13, 8000);
     count_case();
     launches
         .check_groups(&keys)

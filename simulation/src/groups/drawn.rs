@@ -56,6 +56,15 @@ pub fn keys<K: Drawn>(random: &mut StdRng, kind: u64) -> Vec<K> {
     (0..n).map(&mut key).collect()
 }
 
+/// `n` keys whose searches begin at different slots of a table with so many slots, so that none is long.
+pub fn spread_keys(slots: usize, n: usize) -> Vec<u64> {
+    let mut is_taken = vec![false; slots];
+    let shift = u64::BITS - slots.ilog2();
+    let is_new =
+        |key: &u64| !std::mem::replace(&mut is_taken[(key.hash() >> shift) as usize], true);
+    (0..).filter(is_new).take(n).collect()
+}
+
 /// A value of random cases.
 pub trait Value: Element {
     /// A small whole number, so that sums of floats are exact.

@@ -1,12 +1,12 @@
 //! Launches that find, combine, sort and move groups.
 
-use kernels_gpu::entry::Entry;
+use kernels_gpu::entry::{Entry, Segments};
 use kernels_gpu::groups::parts::sample::SAMPLED;
 use kernels_gpu::groups::parts::split::TILE;
 use kernels_gpu::groups::{NONE, RADIX};
-use kernels_gpu::op::Sum;
+use kernels_gpu::op::{Op, Sum};
 use kernels_sim::groups::{
-    Drawn, KINDS, Launches, PartSizes, Value, keys, keys_of_parts, largest_part,
+    Drawn, KINDS, Launches, PartSizes, Value, keys, keys_of_parts, largest_part, spread_keys,
 };
 use kernels_sim::runs::Wrong;
 use rand::rngs::StdRng;
@@ -64,7 +64,8 @@ fn checks_of(entry: &Entry) -> Vec<Check> {
     match (entry.kernel, entry.read_bytes[0]) {
         ("group_insert", 8) => vec![groups::<u64>, full],
         ("group_insert" | "group_list" | "group_number", _) => vec![groups::<u32>],
-        ("group_combine" | "group_rehash", _) => vec![values, growth],
+        ("group_combine", _) if entry.items == "f64" => vec![values::<f64>],
+        ("group_combine" | "group_rehash", _) => vec![values::<f32>, growth],
         ("group_split" | "group_collect", _) => vec![parts],
         ("group_sample", _) => vec![sample],
         ("sort_scan", _) => vec![scan, sort],
@@ -89,12 +90,15 @@ fn full(launches: &Launches, case: u64, _: &mut StdRng) -> Result<(), Wrong> {
         most_probes: 1 << 13,
         ..launches.clone()
     };
-    launches.check_groups(&(0..8000).collect::<Vec<u64>>())
+    launches.check_groups(&spread_keys(1 << 13, 8000))
 }
 
-fn values(launches: &Launches, case: u64, random: &mut StdRng) -> Result<(), Wrong> {
+fn values<T: Value>(launches: &Launches, case: u64, random: &mut StdRng) -> Result<(), Wrong>
+where
+    Sum: Segments<T> + Op<T, Acc = T>,
+{
     let keys = keys::<u32>(random, case % KINDS);
-    let values: Vec<f32> = keys.iter().map(|_| Value::drawn(random)).collect();
+    let values: Vec<T> = keys.iter().map(|_| Value::drawn(random)).collect();
     launches.check_values(Sum, &keys, &values).map(drop)
 }
 

@@ -3,6 +3,9 @@
 use super::super::super::{Source, mutant};
 use super::COMBINE;
 
+/// Values of 64 bits lie over the counters of other bins.
+const WIDE_VALUES: &[&str] = &["group_combine_sum_f64_by_u32"];
+
 pub const SOURCE: Source = Source {
     path: "groups/insert/bins.rs",
     kernels: COMBINE,
@@ -46,7 +49,8 @@ pub const SOURCE: Source = Source {
         sync_threads();
 ",
             "",
-        ),
+        )
+        .on(WIDE_VALUES),
         mutant(
             "no_barrier_behind_the_values",
             "a value is combined before the bin is empty",
