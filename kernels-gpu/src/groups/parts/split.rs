@@ -62,7 +62,7 @@ pub unsafe fn split(keys: Global<u32>, values: Global<u32>, to: Pairs, memory: M
 ///
 /// # Safety
 ///
-/// All threads of the block arrive, and a barrier must follow the last store to its memory.
+/// That of [`split`]. All threads of the block arrive, and its tile is whole.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 #[allow(
@@ -117,7 +117,7 @@ unsafe fn split_whole(
 ///
 /// # Safety
 ///
-/// That of [`split_whole`].
+/// That of [`split`]. All threads of the block arrive, and its tile has `in_tile` pairs.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 unsafe fn split_last(
