@@ -516,9 +516,17 @@ impl<K: GroupKey, T: Element> Pairs<'_, K, T> {
             bytes: bytes.len(),
         };
         let keys = keys_of(self.keys);
-        let groups = match (way, collect_of(self.row, keys.bytes)) {
-            (Way::Any, Some(row)) => storage.combine_in_parts(queue, keys, combined, row)?,
-            (Way::Parts(capacity), Some(row)) => {
+        let collect = collect_of(self.row, keys.bytes);
+        let sample = match (way, collect) {
+            (Way::Any, Some(_)) => storage.sample(queue, keys)?,
+            _ => None,
+        };
+        let capacity = match way {
+            Way::Parts(capacity) => Some(capacity),
+            Way::Any | Way::Table(_) => sample.and_then(|sample| sample.capacity),
+        };
+        let groups = match (collect, capacity) {
+            (Some(row), Some(capacity)) => {
                 storage.combine_parts(queue, keys, combined, row, capacity)?
             }
             _ => None,
@@ -527,7 +535,8 @@ impl<K: GroupKey, T: Element> Pairs<'_, K, T> {
             (Some(groups), _) => Ok(Some(Combination::Parts(groups))),
             (None, Way::Parts(_)) => Ok(None),
             (None, Way::Any | Way::Table(_)) => {
-                let table = storage.insert(queue, keys, way.slots(), Some(combined))?;
+                let slots = sample.map_or(way.slots(), |sample| sample.slots);
+                let table = storage.insert(queue, keys, slots, Some(combined))?;
                 Ok(Some(Combination::Table(table)))
             }
         }

@@ -251,16 +251,28 @@ fn parts<T: Value, O: Segments<T> + Op<T, Acc = T>>(op: O, seed: u64) -> Result<
     })
 }
 
-/// Few keys, many, and a frequent one among these.
+/// Few keys, many, keys that are frequent in all rows but not in the first of each warp, and equal neighbours.
 fn sample(seed: u64) -> Result<(), Failed> {
     let random = &mut StdRng::seed_from_u64(seed);
     for (schedule, launches) in launches(random, seed) {
-        let n = SAMPLED + random.random_range(0..3 * SAMPLED);
-        for groups in [1, 300, 20_000, u32::MAX] {
-            let keys: Vec<u32> = (0..n).map(|_| random.random_range(0..groups)).collect();
-            launches
-                .check_sample(&keys)
-                .map_err(|wrong| format!("{groups} groups: {wrong} ({schedule})"))?;
+        let n = (SAMPLED + random.random_range(0..3 * SAMPLED)) as usize;
+        for (groups, run) in [
+            (1, 1),
+            (300, 1),
+            (2000, 1),
+            (20_000, 1),
+            (u32::MAX, 1),
+            (20_000, 7),
+        ] {
+            let mut keys = vec![];
+            while keys.len() < n {
+                let key = random.random_range(0..groups);
+                keys.extend((0..run).map(|_| key));
+            }
+            keys.truncate(n);
+            launches.check_sample(&keys).map_err(|wrong| {
+                format!("{groups} groups in runs of {run}: {wrong} ({schedule})")
+            })?;
         }
     }
     count_case();

@@ -3,6 +3,7 @@
 use kernels_gpu::entry::Entry;
 use kernels_gpu::groups::parts::{PARTS, Parts, collect, sample, split};
 
+use super::SLOTS;
 use super::launch::{Combined, INDEX, Keys, Storage, row};
 use crate::backend::Queue;
 use crate::error::Error;
@@ -14,6 +15,9 @@ const LEAST_PAIRS: usize = 1 << 22;
 
 /// The fewest groups, estimated, that are combined by parts: with fewer, many threads change the same bins at once.
 const LEAST_GROUPS: usize = 3 << 14;
+
+/// The slots of the first table if the sample has few keys. A table that becomes too small grows.
+const FEW_SLOTS: usize = 1 << 17;
 
 /// The least shared memory of a block in bytes: that of the sample, which is more than a tile of pairs takes.
 const LEAST_SHARED: u32 = sample::SHARED_BYTES as u32;
@@ -34,10 +38,48 @@ fn bins_of(gpu: &Gpu) -> usize {
     bins - bins % 2
 }
 
-/// The number of groups of one size in which so many sampled keys are equal to another one.
-fn groups_of(again: usize) -> usize {
-    let sampled = sample::SAMPLED as usize;
-    sampled * sampled / 2 / again.max(1)
+/// What the sample says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Sample {
+    /// The slots of the first table.
+    pub(super) slots: usize,
+    /// The most pairs of a part, if values are combined by parts.
+    pub(super) capacity: Option<usize>,
+}
+
+impl Sample {
+    /// For so many pairs, if their values are combined by parts in so many bins.
+    fn new(counted: Counted, pairs: usize, bins: usize) -> Self {
+        let groups = counted.groups();
+        // Three of four bins may have an owner.
+        let most = PARTS as usize * bins / 4 * 3;
+        let by_parts = (LEAST_GROUPS..=most).contains(&groups) && !counted.has_frequent;
+        Self {
+            slots: match 8 * counted.distinct <= counted.keys {
+                true => FEW_SLOTS,
+                false => SLOTS,
+            },
+            capacity: by_parts.then(|| capacity_of(pairs, groups)),
+        }
+    }
+}
+
+/// Keys of the sample.
+#[derive(Clone, Copy, Debug)]
+struct Counted {
+    /// All of them. Equal ones of a row of neighbours count once.
+    keys: usize,
+    /// The distinct ones.
+    distinct: usize,
+    /// Whether some occur often.
+    has_frequent: bool,
+}
+
+impl Counted {
+    /// The number of groups, if all have the same size.
+    fn groups(self) -> usize {
+        self.keys * self.keys / 2 / (self.keys - self.distinct).max(1)
+    }
 }
 
 /// The most pairs of a part, for so many pairs and groups: the mean, and six times the deviation of the number of its keys.
@@ -48,20 +90,16 @@ fn capacity_of(pairs: usize, groups: usize) -> usize {
 }
 
 impl Storage {
-    /// Combines the values of all groups by parts, by the row `collect`. Returns the number of groups, or `None` if these are
-    /// few, if some are much larger than others, or if a block or the device has not enough memory.
-    pub(super) fn combine_in_parts(
+    /// Samples the keys. `None` if there are too few pairs to combine them by parts, or if a block has not enough memory.
+    pub(super) fn sample(
         &mut self,
         queue: &Queue,
         keys: Keys<'_>,
-        combined: Combined<'_>,
-        collect: &'static Entry,
-    ) -> Result<Option<usize>, Error> {
+    ) -> Result<Option<Sample>, Error> {
         if keys.len < LEAST_PAIRS || queue.gpu().info.shared_bytes_per_block < LEAST_SHARED {
             return Ok(None);
         }
         queue.gpu().enter()?;
-        self.parts.enqueue_fill(queue, 0)?;
         let arguments = [keys.argument, Argument::output(&mut self.parts)];
         let kernel = Kernel::find(queue.gpu(), row("group_sample", keys.bytes))?;
         let kernel = kernel.with_shared_bytes(sample::SHARED_BYTES as u32)?;
@@ -69,22 +107,16 @@ impl Storage {
             blocks: 1,
             threads: sample::THREADS,
         };
-        // SAFETY: the row is for these keys, of which there are more than in the sample. The words are 0, and belong to this
-        // stream.
+        // SAFETY: the row is for these keys, of which there are more than in the sample. The words belong to this stream.
         unsafe { kernel.launch(queue, grid, &arguments) }?;
-        let groups = groups_of(self.parts.all().download(queue)?[Parts::AGAIN] as usize);
-        // Three of four bins may have an owner.
-        let most = PARTS as usize * bins_of(queue.gpu()) / 4 * 3;
-        match (LEAST_GROUPS..=most).contains(&groups) {
-            true => self.combine_parts(
-                queue,
-                keys,
-                combined,
-                collect,
-                capacity_of(keys.len, groups),
-            ),
-            false => Ok(None),
-        }
+        let parts = self.parts.all().download(queue)?;
+        let counted = Counted {
+            keys: parts[Parts::SAMPLED] as usize,
+            distinct: parts[Parts::DISTINCT] as usize,
+            has_frequent: parts[Parts::FREQUENT] > 0,
+        };
+        let bins = bins_of(queue.gpu());
+        Ok(Some(Sample::new(counted, keys.len, bins)))
     }
 
     /// Combines the values of all groups by parts of at most `capacity` pairs, by the row `collect`. Returns the number of groups,
@@ -131,9 +163,8 @@ impl Storage {
             blocks: keys.len.div_ceil(split::TILE) as u32,
             threads: split::THREADS,
         };
-        // SAFETY: the keys have 32 bits, as the values, of which there is one for each key (checked by the callers of
-        // `combine_in_parts`). There is a block for each tile. The pairs have room for all parts, and the words are 0; both
-        // belong to this stream.
+        // SAFETY: the keys have 32 bits, as the values, of which there is one for each key (the callers check that). There is a
+        // block for each tile. The pairs have room for all parts, and the words are 0; both belong to this stream.
         unsafe { kernel.launch(queue, grid, &splitting) }?;
         let collecting = [
             self.pairs.input(pairs, PAIR),
@@ -164,10 +195,28 @@ mod tests {
 
     #[test]
     fn the_sample_estimates_the_number_of_groups() {
-        assert_eq!(groups_of(32), 1 << 20);
-        assert_eq!(groups_of(0), 1 << 25);
-        // 64 million pairs of a million groups: 10 % more than the mean of 2^18.
-        let capacity = capacity_of(1 << 26, 1 << 20);
-        assert!((280_000..300_000).contains(&capacity), "{capacity}");
+        let counted = |keys, distinct| Counted {
+            keys,
+            distinct,
+            has_frequent: false,
+        };
+        let million = counted(8192, 8192 - 32);
+        assert_eq!(million.groups(), 1 << 20);
+        let sample = |counted| Sample::new(counted, 1 << 26, 14_000);
+        // 10 % more than the mean of 2^18.
+        let room = 280_000..300_000;
+        let by_parts = sample(million);
+        assert!(by_parts.capacity.is_some_and(|pairs| room.contains(&pairs)));
+        let frequent = Counted {
+            has_frequent: true,
+            ..million
+        };
+        // If the keys of each row are equal, the array may have few groups.
+        for table in [counted(8192, 8192), counted(256, 256), frequent] {
+            let (slots, capacity) = (SLOTS, None);
+            assert_eq!(sample(table), Sample { slots, capacity }, "{table:?}");
+        }
+        assert_eq!(sample(counted(8192, 1024)).slots, FEW_SLOTS);
+        assert_eq!(sample(counted(8192, 1025)).slots, SLOTS);
     }
 }

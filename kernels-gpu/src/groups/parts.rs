@@ -15,8 +15,8 @@
 //!
 //! # Requirements of every launch
 //!
-//! Keys and values have 32 bits. `parts` has [`Parts::WORDS`] words, all 0 before the launch of [`sample`](sample::sample) and
-//! that of [`split`](split::split). `pairs` has `PARTS * capacity` elements, at most 2^32 - 2^16.
+//! Keys and values have 32 bits. `parts` has [`Parts::WORDS`] words, all 0 before the launch of [`split`](split::split).
+//! `pairs` has `PARTS * capacity` elements, at most 2^32 - 2^16.
 
 pub mod collect;
 pub mod sample;
@@ -37,10 +37,14 @@ impl Parts {
     pub const LOST: usize = PARTS as usize;
     /// The number of groups that [`collect`](collect::collect) has stored.
     pub const GROUPS: usize = Self::LOST + 1;
-    /// The number of sampled keys that are equal to another one; a frequent key has [`sample::SAMPLED`] of these.
-    pub const AGAIN: usize = Self::LOST + 2;
+    /// The number of keys in the [sample](sample::sample), without those that are equal to one before them in a row.
+    pub const SAMPLED: usize = Self::LOST + 2;
+    /// The number of distinct keys in the sample.
+    pub const DISTINCT: usize = Self::LOST + 3;
+    /// The number of frequent keys in the sample.
+    pub const FREQUENT: usize = Self::LOST + 4;
     /// The number of words.
-    pub const WORDS: usize = Self::LOST + 3;
+    pub const WORDS: usize = Self::LOST + 5;
 }
 
 /// The pairs of all parts.

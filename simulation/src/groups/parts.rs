@@ -9,6 +9,7 @@ use kernels_gpu::entry::groups::{collect_of, of};
 use kernels_gpu::groups::GroupKey;
 use kernels_gpu::groups::parts::{PARTS, Parts, collect, part_of, sample, split};
 use kernels_gpu::op::Op;
+use kernels_gpu::warp::WARP_SIZE;
 
 use super::Launches;
 use super::checks::compared;
@@ -124,26 +125,35 @@ impl Launches {
         }
     }
 
-    /// Whether the sample counts the keys that are equal to another one.
+    /// Whether the sample counts the keys of its rows, the distinct ones and the frequent ones.
     ///
     /// # Errors
     ///
     /// What is wrong.
     pub fn check_sample(&self, keys: &[u32]) -> Result<(), Wrong> {
-        let step = keys.len() / sample::SAMPLED as usize;
-        let mut counts = BTreeMap::<u64, u32>::new();
-        for i in 0..sample::SAMPLED as usize {
-            *counts.entry(keys[i * step].hash() >> 33).or_default() += 1;
+        let apart = keys.len() / sample::ROWS as usize;
+        let (mut sampled, mut counts) = (0, BTreeMap::<u64, u32>::new());
+        let is_frequent = |count: &&u32| **count >= sample::FREQUENT;
+        let (first, others): (Vec<_>, Vec<_>) =
+            (0..sample::ROWS as usize).partition(|row| row.is_multiple_of(sample::OF_WARP));
+        for rows in [first, others] {
+            for row in rows {
+                let row = &keys[row * apart..][..WARP_SIZE as usize];
+                let different = BTreeSet::from_iter(row);
+                sampled += different.len() as u32;
+                // Keys with the same word count as equal.
+                let words = different.into_iter().map(|key| key.hash() >> 33);
+                words.for_each(|word| *counts.entry(word).or_default() += 1);
+            }
+            if counts.values().any(|count| is_frequent(&count)) {
+                break;
+            }
         }
-        let again = |count: &u32| match *count {
-            few if few < sample::FREQUENT => few - 1,
-            many => many - 2 + sample::SAMPLED,
-        };
-        let wanted: u32 = counts.values().map(again).sum();
-        // A counter of 8 bits may have changed another one.
-        let is_exact = counts.values().all(|count| *count < 256);
+        let frequent = counts.values().filter(is_frequent).count();
+        let wanted = [sampled, counts.len() as u32, frequent as u32];
         let memory = Buffer::from(keys);
-        let parts = Buffer::from(&[0u32; Parts::WORDS]);
+        // The kernel need not find zeros.
+        let parts = Buffer::from(&[u32::MAX; Parts::WORDS]);
         let simulator = self.with_memory(sample::THREADS, sample::SHARED_BYTES);
         let arrays = [
             Array::new("keys", memory.as_ptr(), keys.len()),
@@ -152,12 +162,11 @@ impl Launches {
         let row = of("group_sample", size_of::<u32>()).expect("it has one row");
         self.run_in(simulator, row, 1, (), &arrays)
             .map_err(Wrong::Findings)?;
-        let got = parts.to_vec()[Parts::AGAIN];
-        let is_right = match is_exact {
-            true => got == wanted,
-            false => got >= sample::SAMPLED,
-        };
-        compared(is_right, || format!("{got} equal keys instead of {wanted}"))
+        let parts = parts.to_vec();
+        let got = [Parts::SAMPLED, Parts::DISTINCT, Parts::FREQUENT].map(|word| parts[word]);
+        compared(got == wanted, || {
+            format!("{got:?} keys, distinct ones and frequent ones instead of {wanted:?}")
+        })
     }
 }
 

@@ -21,10 +21,24 @@ pub const SAMPLE_SOURCE: Source = Source {
             "",
         ),
         mutant(
+            "no_barrier_behind_the_numbers",
+            "the first thread stores the numbers before all warps have added theirs",
+            "    // The numbers of all warps are added.
+    sync_threads();
+",
+            "",
+        ),
+        mutant(
+            "numbers_of_one_lane",
+            "the keys of a warp's first lane alone are counted",
+            "of_lane.map(|number| unsafe { reduce_down::<u32, Sum>(Sum, number) });",
+            "of_lane;",
+        ),
+        mutant(
             "word_of_an_empty_slot",
             "a key has the word of an empty slot",
-            "(own[r].hash() >> 32) as u32 | 1;",
-            "(own[r].hash() >> 32) as u32 & 0xFFFF_0000;",
+            "(key.hash() >> 32) as u32 | 1;",
+            "(key.hash() >> 32) as u32 & 0xFFFF_0000;",
         ),
         mutant(
             "slot_of_another_key",
@@ -45,16 +59,34 @@ pub const SAMPLE_SOURCE: Source = Source {
             "let shift = 0;",
         ),
         mutant(
-            "frequent_key_counted_as_others",
-            "a frequent key does not count for all",
-            "FREQUENT_BEFORE => SAMPLED,",
-            "FREQUENT_BEFORE => 1,",
+            "frequent_key_counted_again",
+            "a key becomes frequent with every row behind the fifth",
+            "before == FREQUENT_BEFORE);",
+            "before >= FREQUENT_BEFORE);",
+        ),
+        mutant(
+            "equal_neighbours_counted",
+            "all keys of a row are counted",
+            "                == thread_idx_x() % WARP_SIZE;",
+            "                <= thread_idx_x() % WARP_SIZE;",
+        ),
+        mutant(
+            "other_rows_never_counted",
+            "the first row of each warp is the sample",
+            "if sync_threads_or(of_lane[2]) == 0 {",
+            "if sync_threads_or(1) == 0 {",
+        ),
+        mutant(
+            "other_rows_counted_behind_a_frequent_key",
+            "rows are counted that a frequent key makes needless",
+            "if sync_threads_or(of_lane[2]) == 0 {",
+            "if sync_threads_or(0) == 0 {",
         ),
         mutant(
             "first_items_alone",
             "the sample is the array's start",
-            "* step));",
-            "* step.min(1)));",
+            "* apart + lane as usize);",
+            "* 32 + lane as usize);",
         ),
     ],
 };
