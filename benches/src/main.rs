@@ -45,6 +45,12 @@ use clap::Parser;
 
 use crate::options::{BadOption, Cli, Command};
 
+#[cfg(feature = "sweeps")]
+warpfold::embedded!(
+    /// The kernels of `examples/kernels`, as PTX.
+    static KERNELS: outside_kernels::KERNELS
+);
+
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Ladder(options) => sweep::ladder(&options),

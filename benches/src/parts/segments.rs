@@ -4,6 +4,7 @@ use std::ffi::c_void;
 use std::ptr;
 
 use anyhow::{Context, Result, bail};
+use outside_kernels::SquaresAbout;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use warpfold::{ArgMax, Buffer, Device, Number, Segments, Sum};
@@ -12,6 +13,7 @@ use warpfold_results::schema::By;
 
 use super::peers::{Asked, Compared, Right, chain_of_cub, time_cub};
 use super::{Bits, ROUNDS, Record, drawn, is_chosen, is_right};
+use crate::KERNELS;
 use crate::options::PartsOptions;
 use crate::peers::Function;
 use crate::sweep::python::Python;
@@ -102,7 +104,7 @@ impl Lengths {
 }
 
 pub fn run(options: &PartsOptions) -> Result<()> {
-    let device = Device::first()?;
+    let device = Device::first()?.with(&KERNELS)?;
     if options.n > u32::MAX as usize {
         bail!("{} items; offsets of 32 bits allow 2^32 - 1", options.n);
     }
@@ -136,6 +138,17 @@ pub fn run(options: &PartsOptions) -> Result<()> {
         record,
         peers,
     )?;
+    // An operator of a user, which only this library has.
+    let op = SquaresAbout { centre: 0.25 };
+    let peers = &mut Peers::default();
+    time(
+        &device,
+        options,
+        (op, "squares_about"),
+        &narrow,
+        record,
+        peers,
+    )?;
     record.write(options)
 }
 
@@ -148,7 +161,7 @@ fn time<T: Number, O: Segments<T, Acc: Bits + Compared> + Copy>(
     record: &mut Record,
     peers: &mut Peers,
 ) -> Result<()> {
-    let (n, cpu) = (options.n, Device::cpu());
+    let (n, cpu) = (options.n, Device::cpu().with(&KERNELS)?);
     let x = device.upload(items)?;
     for lengths in LENGTHS {
         let title = lengths.title();
@@ -316,6 +329,7 @@ impl Cub {
 }
 
 /// The peers that were found.
+#[derive(Default)]
 struct Peers {
     cub: Option<Cub>,
     python: Vec<(By, Python)>,

@@ -220,6 +220,7 @@ fn check_all(device: &Device, lengths: Vec<usize>) -> Result<usize, Failure> {
         }
     }
     checks += others(device, &matrices, &scored)?;
+    checks += segments(device, &a[..most.min(4099)])?;
     Ok(checks + log_sum_exp::check_all(device, &lengths)?)
 }
 
@@ -273,6 +274,31 @@ fn others(device: &Device, matrices: &[Mat2], scored: &[Scored]) -> Result<usize
         right,
     )?;
     Ok(6)
+}
+
+/// Segments by offsets, of 0, 1, 2, ... items, and of one length. No sum rounds.
+fn segments(device: &Device, items: &[f32]) -> Result<usize, Failure> {
+    let op = SquaresAbout { centre: 0.5 };
+    let x = device.upload(items)?;
+    let plain = |part: &[f32]| part.iter().map(|x| (x - 0.5).powi(2)).sum::<f32>() + 0.0;
+    let ends = (0u32..).map(|i| i * (i + 1) / 2);
+    let offsets: Vec<u32> = ends
+        .take_while(|end| *end as usize <= items.len())
+        .collect();
+    let right = offsets.windows(2);
+    let right = right.map(|ends| plain(&items[ends[0] as usize..ends[1] as usize]));
+    let got = device.reduce_segments(&x, &device.upload(&offsets)?, op)?;
+    equal("segments by offsets", got, right.collect())?;
+
+    let mut checks = 1;
+    for len in [1, 7, 1000] {
+        let rows = items.len() / len;
+        let got = device.reduce_rows(x.view(..rows * len)?, len, op)?;
+        let right = items.chunks_exact(len).map(plain).collect();
+        equal(&format!("rows of {len}"), got, right)?;
+        checks += 1;
+    }
+    Ok(checks)
 }
 
 fn bounds(points: &[Point]) -> Box3 {

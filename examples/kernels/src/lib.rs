@@ -328,4 +328,7 @@ kernels! {
         LastValid: (i64, u8);
         LogSumExp: f32;
     }
+    segments {
+        SquaresAbout: f32;
+    }
 }

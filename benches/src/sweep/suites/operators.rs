@@ -27,16 +27,12 @@ use self::arrays::{Arrays, ItemsOf};
 use self::cases::{Best, BoundingBox, Case, ComplexSum, Dot3, LogSumExp, MatProduct, SquaresAbout};
 use self::group::Group;
 use super::Bench;
+use crate::KERNELS;
 use crate::peers::Peers;
 use crate::sweep::copies::{Copies, launches};
 use crate::sweep::data::draw;
 use crate::sweep::options::SweepOptions;
 use crate::sweep::run::Sweep;
-
-warpfold::embedded!(
-    /// The kernels of `examples/kernels`, as PTX.
-    static KERNELS: outside_kernels::KERNELS
-);
 
 /// The input size in bytes at which all operators are timed.
 const COMMON_BYTES: usize = 1 << 30;
