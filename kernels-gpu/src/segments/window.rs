@@ -255,6 +255,9 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         false => FEW as u32,
     };
 
+    /// The parts of [`FEW`] lanes of them.
+    const PARTS: u32 = Self::OF_THREAD / FEW as u32;
+
     /// The threads that combine a segment of up to [`OF_TEAM`](Self::OF_TEAM) lanes of a tile.
     const TEAM: u32 = match O::SELECTS {
         true => 4,
@@ -484,7 +487,7 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         } else if segment.len <= Self::ADJACENT {
             self.lane::<N, K>(segment, 0)
         } else {
-            self.lanes::<N, K>(segment, 0, 1)
+            self.all_lanes::<N, K>(segment)
         }
     }
 

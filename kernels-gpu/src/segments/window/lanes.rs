@@ -3,8 +3,16 @@
 use super::*;
 
 impl<I: Items, O: Op<I>> Block<I, O> {
-    /// Combines a thread's lanes of a segment, `step` apart from lane `first` on, in the canonical order: by halves, or
-    /// adjacent ones in pairs.
+    /// Combines the lanes of a segment of a thread that has it alone.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub(super) fn all_lanes<const N: usize, const K: usize>(&self, segment: Segment<I>) -> O::Acc {
+        let mut value = self.op.identity();
+        unrolled!(|part < Self::PARTS| self.part::<N, K>(segment, 0, 1, part, &mut value));
+        value
+    }
+
+    /// Combines a thread's lanes of a segment of a team, `step` apart from lane `first` on.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub(super) fn lanes<const N: usize, const K: usize>(
@@ -13,21 +21,35 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         first: u32,
         step: u32,
     ) -> O::Acc {
-        let parts = Self::OF_THREAD / FEW as u32;
         let mut value = self.op.identity();
+        // Not unrolled: power laws, whose segments have teams, are up to a tenth slower with longer code.
         let mut part = 0;
-        while part < parts {
-            let (from, step) = match O::COMMUTATIVE {
-                true => (first + part * step, parts * step),
-                false => (first + part * FEW as u32, step),
-            };
-            if from * Self::ADJACENT < segment.len {
-                let few = self.few_lanes::<N, K>(segment, from, step);
-                value = self.op.combine(value, few);
-            }
+        while part < Self::PARTS {
+            self.part::<N, K>(segment, first, step, part, &mut value);
             part += 1;
         }
         value
+    }
+
+    /// Combines a value with one part of a thread's lanes, in the canonical order: by halves, or adjacent ones in pairs.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn part<const N: usize, const K: usize>(
+        &self,
+        segment: Segment<I>,
+        first: u32,
+        step: u32,
+        part: u32,
+        value: &mut O::Acc,
+    ) {
+        let (from, step) = match O::COMMUTATIVE {
+            true => (first + part * step, Self::PARTS * step),
+            false => (first + part * FEW as u32, step),
+        };
+        if from * Self::ADJACENT < segment.len {
+            let few = self.few_lanes::<N, K>(segment, from, step);
+            *value = self.op.combine(*value, few);
+        }
     }
 
     /// Combines four lanes of a segment. A lane without items holds the identity.
