@@ -66,8 +66,6 @@ pub enum Block {
     OneBarrier,
     /// Atomics on shared memory, with barriers.
     Atomics,
-    /// Stores and atomics of shared memory, with one barrier; nothing is loaded but by atomics.
-    Counters,
     /// Atomics on a warp's own part of shared memory, without barriers of the block.
     OfWarps,
 }
@@ -283,9 +281,10 @@ pub const KERNELS: &[Kernel] = &[
     kernel(
         &["group_sample"],
         Loads::Left,
-        Stores::Cells,
-        Block::Counters,
-        Warp::None,
+        Stores::Results,
+        Block::Atomics,
+        // Three numbers.
+        Warp::Down(3),
     ),
     kernel(
         &["group_split", "group_collect"],

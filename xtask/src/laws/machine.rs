@@ -373,17 +373,10 @@ fn block(broken: &mut Broken, kernel: &Kernel, claim: &Claim, profile: &Profile)
             memory && counts.atoms > 0 && counts.bar == 0,
             format!("must have LDS, STS and ATOMS, no BAR: {found}"),
         ),
-        Block::Counters | Block::Atomics => {
-            let (is_right, wanted) = match kernel.block {
-                Block::Counters => (
-                    counts.lds == 0 && counts.sts > 0 && counts.bar == 1,
-                    "STS, ATOMS and one BAR, no LDS",
-                ),
-                _ => (memory && counts.bar > 0, "LDS, STS, ATOMS and BAR"),
-            };
+        Block::Atomics => {
             broken.unless(
-                is_right && counts.atoms > 0,
-                format!("must have {wanted}: {found}"),
+                memory && counts.atoms > 0 && counts.bar > 0,
+                format!("must have LDS, STS, ATOMS and BAR: {found}"),
             );
             broken.unless(
                 counts.atoms_loops == 0 || claim.swaps_in_a_loop_in_shared(),
