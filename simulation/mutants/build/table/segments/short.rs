@@ -28,6 +28,20 @@ pub const LANES: Source = Source {
         )
         .on(SUM),
         mutant(
+            "parts_of_adjacent_lanes",
+            "a part has adjacent lanes instead of those of a half",
+            "true => (first + part * step, Self::PARTS * step),",
+            "true => (first + part * FEW as u32 * step, step),",
+        )
+        .on(SUM),
+        mutant(
+            "second_part_left_out",
+            "a thread combines one part of its lanes",
+            "unrolled!(|part < Self::PARTS| self.part::<N, K>(segment, 0, 1, part, &mut value));",
+            "self.part::<N, K>(segment, 0, 1, 0, &mut value);",
+        )
+        .on(SUM),
+        mutant(
             "slots_of_granules",
             "combines the slots of granules as if vectors began with them",
             "unsafe { acc.shift_slots(skew) };",
