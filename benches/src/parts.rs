@@ -216,7 +216,7 @@ mod tests {
             (
                 segments::run as fn(&PartsOptions) -> Result<()>,
                 300,
-                36,
+                48,
                 without_cub,
                 By::Cub,
             ),
