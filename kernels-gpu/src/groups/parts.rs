@@ -5,7 +5,7 @@
 //! it is faster to move each pair once, in runs of adjacent pairs, and then to combine in shared memory alone:
 //!
 //! ```text
-//! sample    a few keys: are there many groups, none of them frequent?       parts[AGAIN]
+//! sample    a few keys: are there many groups, none of them frequent?       parts[SAMPLED], parts[DISTINCT], parts[FREQUENT]
 //! split     each tile: sorts its pairs by part, appends them to the parts   parts[part], pairs
 //! collect   each part: combines its pairs in bins, appends these            parts[GROUPS], unique, results
 //! ```
