@@ -12,6 +12,7 @@ mod allocations;
 mod api;
 mod copies;
 mod errors;
+mod huge;
 mod interop;
 mod keyed;
 mod lab;
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
     let trials = [
         ladder::trials(&lab),
         long::trials(&lab),
+        huge::trials(&lab),
         values::trials(&lab),
         errors::trials(&lab),
         usage::trials(&lab),

@@ -1,4 +1,4 @@
-//! Typical use: several threads, plans that run repeatedly, more than 2^31 elements, and measured times.
+//! Typical use: several threads, plans that run repeatedly, and measured times.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -9,7 +9,6 @@ use kernels_sim::oracle::{Expected, Oracle as _};
 use libtest_mimic::{Completion, Failed, Trial};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use rayon::prelude::*;
 use warpfold::{Algorithm, Ceiling, Device, Error, Sum};
 
 use crate::lab::Lab;
@@ -26,7 +25,6 @@ pub fn trials(lab: &Arc<Lab>) -> Vec<Trial> {
         lab.trial("usage read ceiling i64", read_ceiling::<i64>),
         lab.trial("usage read ceiling f32", read_ceiling::<f32>),
         lab.trial("usage read ceiling f64", read_ceiling::<f64>),
-        lab.trial("usage more than 2^31 elements", more_than_2_31),
         lab.trial("usage calls by name", calls_by_name),
         lab.trial("usage runs, very many calls", runs_again_and_again),
     ]
@@ -237,67 +235,4 @@ where
             .map_err(|wrong| format!("n = {n} from {start}: {wrong} (seed {})", lab.seed))?;
     }
     Ok(Completion::Completed)
-}
-
-/// Every rung over 2^31 + 1,000,003 elements, from an unaligned start.
-fn more_than_2_31(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
-    let n = (1usize << 31) + 1_000_003;
-    let wanted = (n + 1) * size_of::<i32>();
-    if available_memory() < 2 * wanted as u64 {
-        return Ok(Completion::ignored_with(
-            "less than 18 GB of host memory available",
-        ));
-    }
-    let data = numbers(n + 1, lab.seed);
-    let x = match device.upload(&data) {
-        Err(Error::OutOfMemory { free, .. }) => {
-            return Ok(Completion::ignored_with(format!(
-                "{free} bytes of device memory are free"
-            )));
-        }
-        other => other?,
-    };
-    let view = x.view(1..)?;
-    let sum = data[1..]
-        .par_iter()
-        .map(|value| i64::from(*value))
-        .sum::<i64>();
-    let expected = sum as i32;
-    let mut algorithms: Vec<_> = Algorithm::all().collect();
-    algorithms.push(Algorithm::Reduce5Loop { chunks: 64 });
-    for algorithm in algorithms {
-        let got = device.reduce(view, Sum).algorithm(algorithm).run()?;
-        if got != expected {
-            let seed = lab.seed;
-            let wrong = format!("{algorithm:?}: {got} instead of {expected} (seed {seed})");
-            return Err(wrong.into());
-        }
-    }
-    let mut ceiling = device.read_ceiling(&x)?;
-    ceiling.enqueue()?;
-    let (got, all) = (ceiling.result()?, expected.wrapping_add(data[0]));
-    if got != all {
-        return Err(format!("read_ceiling: {got} instead of {all}").into());
-    }
-    Ok(Completion::Completed)
-}
-
-/// Distinct numbers, so that reading a wrong element changes the result.
-fn numbers(len: usize, seed: u64) -> Vec<i32> {
-    (0..len as u64)
-        .into_par_iter()
-        .map(|i| ((i ^ seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as i32)
-        .collect()
-}
-
-/// The host memory available to this program without swapping, in bytes.
-fn available_memory() -> u64 {
-    let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let line = meminfo
-        .lines()
-        .find_map(|line| line.strip_prefix("MemAvailable:"));
-    let kibibytes = line.and_then(|line| line.trim().strip_suffix(" kB"));
-    kibibytes
-        .and_then(|number| number.trim().parse().ok())
-        .map_or(0, |number: u64| number * 1024)
 }
