@@ -321,10 +321,12 @@ impl Device {
 
     /// The same device on a stream of other code, a `CUstream`, for reductions between that code's work.
     ///
-    /// The stream may be captured. [`reduce_into`](Self::reduce_into) and
+    /// The stream may be captured. [`reduce_into`](Self::reduce_into), those for
+    /// [segments](Self::reduce_segments_into), [rows](Self::reduce_rows_into) and [axes](Self::reduce_axis_into), and
     /// [`Plan::enqueue`](crate::Plan::enqueue) make only calls that a capture allows, if they have been
-    /// called once before. During a capture in global mode, the driver refuses memory allocations on all
-    /// threads; in the other modes other threads may use the device as usual.
+    /// called once before. A call that waits, for its result or for the number of runs or groups, returns
+    /// [`Error::Cuda`] and makes the capture invalid. During a capture in global mode, the driver refuses memory
+    /// allocations on all threads; in the other modes other threads may use the device as usual.
     ///
     /// # Safety
     ///

@@ -9,7 +9,7 @@ use cust::memory::{CopyDestination, DeviceBuffer};
 use cust::sys::{self, CUresult, CUstream, CUstreamCaptureMode};
 use libtest_mimic::{Completion, Failed, Trial};
 use rand::RngExt;
-use warpfold::{Device, Error, Max, Sum};
+use warpfold::{Determinism, Device, Error, Max, Sum};
 
 use crate::lab::Lab;
 
@@ -24,6 +24,8 @@ pub fn trials(lab: &Arc<Lab>) -> Vec<Trial> {
             "interop: captured segments, with bad offsets",
             captured_segments,
         ),
+        lab.trial("interop: captured axes on new data", captured_axes),
+        lab.trial("interop: runs and groups cannot be captured", not_captured),
         lab.trial(
             "interop: graphs are recorded while others wait",
             while_others_wait,
@@ -228,6 +230,117 @@ fn captured_segments(_: &Lab, device: &Device) -> Result<Completion, Failed> {
             }
         },
     )
+}
+
+/// Rows, and columns in many blocks and in few.
+fn captured_axes(_: &Lab, device: &Device) -> Result<Completion, Failed> {
+    const SHAPES: [[usize; 2]; 3] = [[60, 3001], [60_017, 3], [3, 60_017]];
+    const LEN: usize = 1 + 60 * 3001;
+    for (shape, axis) in SHAPES
+        .into_iter()
+        .flat_map(|shape| [(shape, 0), (shape, 1)])
+    {
+        let [rows, columns] = shape;
+        let results = shape[1 - axis];
+        let mut x = device.alloc::<i32>(LEN)?;
+        let mut sums = device.upload(&vec![-1i32; results])?;
+        device.synchronize()?;
+        let (x, sums) = (&mut x, &mut sums);
+        let prepare = move |ours: &Device| {
+            let mut scratch = ours.axis_scratch()?;
+            let part = x.view(1..=rows * columns)?;
+            ours.reduce_axis_into(part, &shape, &[axis], Sum, &mut *sums, &mut scratch)?;
+            ours.synchronize()?;
+            Ok((x, sums, scratch))
+        };
+        capture(
+            device,
+            prepare,
+            |ours, (x, sums, scratch)| {
+                let part = x.view(1..=rows * columns)?;
+                ours.reduce_axis_into(part, &shape, &[axis], Sum, &mut **sums, scratch)
+            },
+            |ours, (x, sums, _), launch| {
+                for _ in 0..5 {
+                    let data: Vec<i32> = (0..LEN).map(|_| rand::rng().random()).collect();
+                    x.write(0, &data)?;
+                    sums.write(0, &vec![-1; results])?;
+                    launch()?;
+                    ours.synchronize()?;
+                    let mut right = vec![0i32; results];
+                    for (i, item) in data[1..=rows * columns].iter().enumerate() {
+                        let sum = &mut right[[i % columns, i / columns][axis]];
+                        *sum = sum.wrapping_add(*item);
+                    }
+                    let what = format!("sums of {shape:?} along axis {axis}");
+                    check(sums.download()?, right, &what)?;
+                }
+                Ok(())
+            },
+        )?;
+    }
+    Ok(Completion::Completed)
+}
+
+/// Calls that wait for the number of runs or groups return an error in a capture, and their results afterwards.
+fn not_captured(_: &Lab, device: &Device) -> Result<Completion, Failed> {
+    let keys = device.upload(&[7u32, 7, 3, 7])?;
+    let values = device.upload(&[1i32, 2, 4, 8])?;
+    let fast = Determinism::Fast;
+    let fast_groups = |ours: &Device| ours.clone().determinism(fast).group_by(&keys, &values, Sum);
+    type Call<'a> = &'a dyn Fn(&Device) -> Result<Vec<i32>, Error>;
+    let calls: [(&str, Call<'_>, &[i32]); 4] = [
+        (
+            "lengths of runs",
+            &|ours| {
+                let lengths = ours.count_runs(&keys)?.lengths;
+                Ok(lengths.into_iter().map(|length| length as i32).collect())
+            },
+            &[2, 1, 1],
+        ),
+        (
+            "sums of runs",
+            &|ours| Ok(ours.reduce_runs(&keys, &values, Sum)?.results),
+            &[3, 4, 8],
+        ),
+        (
+            "sums of groups",
+            &|ours| Ok(ours.group_by(&keys, &values, Sum)?.sort().results),
+            &[4, 11],
+        ),
+        (
+            "sums of groups by atomics",
+            &|ours| Ok(fast_groups(ours)?.sort().results),
+            &[4, 11],
+        ),
+    ];
+    for (what, call, right) in calls {
+        let mut stream: CUstream = null_mut();
+        let mut graph = null_mut();
+        // SAFETY: `stream` can store a handle.
+        ok(unsafe { sys::cuStreamCreateWithPriority(&mut stream, 1, 0) })?;
+        {
+            // SAFETY: the stream outlives everything made with it, which is dropped at the end of this block.
+            let ours = unsafe { device.on_stream_ptr(stream.cast()) }?;
+            check(call(&ours)?, right.to_vec(), what)?;
+            ours.synchronize()?;
+            let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
+            // SAFETY: the stream is alive.
+            ok(unsafe { sys::cuStreamBeginCapture_v2(stream, mode) })?;
+            let captured = call(&ours);
+            // SAFETY: as above; `graph` can store a handle. The error ended the capture, so there is no graph.
+            let ended = unsafe { sys::cuStreamEndCapture(stream, &mut graph) };
+            let invalidated = CUresult::CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+            check(ended, invalidated, "the end of a capture")?;
+            if !matches!(captured, Err(Error::Cuda { .. })) {
+                return Err(format!("{what} in a capture: {captured:?}").into());
+            }
+            check(call(&ours)?, right.to_vec(), what)?;
+        }
+        // SAFETY: it is not used any more.
+        ok(unsafe { sys::cuStreamDestroy_v2(stream) })?;
+    }
+    Ok(Completion::Completed)
 }
 
 /// Captures `calls` on a stream of other code, and gives what launches them to `launched`.
