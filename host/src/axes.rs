@@ -99,7 +99,10 @@ impl Device {
     ) -> Result<Vec<O::Output>, Error> {
         let (accumulators, are_empty) =
             self.axis_accumulators::<I, O>(input.into_views(), shape.into(), axes, op)?;
-        Ok(finish::<I, O>(op, accumulators, |_| are_empty))
+        match are_empty {
+            true => Ok(accumulators.iter().map(|_| op.empty()).collect()),
+            false => Ok(finish::<I, O>(op, accumulators, None)),
+        }
     }
 
     /// [`reduce_axis`](Self::reduce_axis), before the results are finished; and whether they have no items.

@@ -5,6 +5,7 @@
 //! | `tile` | reduces tiles in the canonical order; compiled for the processor's vector instructions |
 //! | `block` | reduces a block of elements, for operators that give the same bits in any order |
 //! | `tree` | distributes tiles and blocks over all cores |
+//! | `parallel` | calls functions on several threads |
 //! | `rows` | items of one array or several |
 //! | `segments` | segmented reductions |
 //! | `runs` | the starts of runs of equal keys |
@@ -27,6 +28,7 @@ mod by_name;
 mod exact;
 mod groups;
 mod keyed;
+mod parallel;
 mod rows;
 mod runs;
 mod segments;
@@ -46,7 +48,7 @@ use kernels_gpu::tile::items_of_tile;
 pub(crate) use keyed::{count_by_key, reduce_by_key};
 use rows::Of;
 pub(crate) use runs::{count_runs, find_runs};
-pub(crate) use segments::reduce_segments;
+pub(crate) use segments::{Starts, reduce_segments};
 use tile::tiles;
 use tree::Tree;
 

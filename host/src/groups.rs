@@ -253,7 +253,7 @@ impl Device {
         let accumulators = View::from(&accumulators).download_on(self.backend())?;
         Ok(GroupBy {
             keys: View::from(&keys).download_on(self.backend())?,
-            results: finish::<T, O>(op, accumulators, |_| false),
+            results: finish::<T, O>(op, accumulators, None),
         })
     }
 

@@ -13,7 +13,7 @@ use kernels_gpu::segments::{Layout, Reports, Shape, THREADS, most_staged};
 
 use crate::backend::{Backend, Queue};
 use crate::buffer::{Location, View};
-use crate::cpu;
+use crate::cpu::{self, Starts};
 use crate::determinism::Determinism;
 use crate::device::Device;
 use crate::error::Error;
@@ -55,12 +55,21 @@ pub trait Offset: Number + sealed::Sealed {
 }
 
 mod sealed {
-    pub trait Sealed {}
+    use crate::cpu::Starts;
+
+    pub trait Sealed: Sized {
+        /// Checked offsets, for the CPU.
+        fn starts(offsets: &[Self]) -> Starts<'_>;
+    }
 }
 
 macro_rules! offsets {
-    ($($offset:ident $signed:literal),*) => { $(
-        impl sealed::Sealed for $offset {}
+    ($($offset:ident $signed:literal $starts:ident),*) => { $(
+        impl sealed::Sealed for $offset {
+            fn starts(offsets: &[Self]) -> Starts<'_> {
+                Starts::$starts(offsets)
+            }
+        }
 
         impl Offset for $offset {
             const SIGNED: bool = $signed;
@@ -82,7 +91,7 @@ macro_rules! offsets {
     )* };
 }
 
-offsets!(i32 true, u32 false, i64 true, u64 false);
+offsets!(i32 true I32, u32 false U32, i64 true I64, u64 false U64);
 
 /// The segments of a call.
 #[derive(Clone, Copy)]
@@ -391,10 +400,11 @@ impl Device {
         op: O,
     ) -> Result<Vec<O::Output>, Error> {
         let (accumulators, offsets) = self.part_accumulators::<I, T, O>(views, parts, op)?;
-        Ok(match offsets {
-            None => finish::<I, O>(op, accumulators, |_| false),
-            Some(offsets) => finish::<I, O>(op, accumulators, |s| offsets[s] == offsets[s + 1]),
-        })
+        Ok(finish::<I, O>(
+            op,
+            accumulators,
+            offsets.as_deref().map(T::starts),
+        ))
     }
 
     /// [`reduce_parts`](Self::reduce_parts), before the results are finished.
@@ -491,15 +501,19 @@ impl Device {
     }
 }
 
-/// The results of accumulators; `is_empty` says which segments have no items.
+/// The results of accumulators; without `starts`, none of their segments is empty.
 pub(crate) fn finish<I: Items, O: Segments<I>>(
     op: O,
     accumulators: Vec<O::Acc>,
-    is_empty: impl Fn(usize) -> bool,
+    starts: Option<Starts<'_>>,
 ) -> Vec<O::Output> {
-    let results = accumulators.into_iter().enumerate();
+    let accumulators = accumulators.into_iter();
+    let Some(starts) = starts else {
+        return accumulators.map(|acc| op.finish(acc)).collect();
+    };
+    let results = accumulators.enumerate();
     results
-        .map(|(segment, acc)| match is_empty(segment) {
+        .map(|(segment, acc)| match starts.is_empty(segment) {
             true => op.empty(),
             false => op.finish(acc),
         })
@@ -515,16 +529,16 @@ fn on_cpu<I: Items, T: Offset, O: Segments<I>>(
     output: &mut [O::Acc],
 ) -> Result<(), Error> {
     let items = input::slices::<I>(views);
-    match parts {
-        Parts::Rows(len) => cpu::reduce_segments::<I, O>(op, items, &|s| s * len, output),
+    let starts = match parts {
+        Parts::Rows(len) => Starts::Rows(len),
         Parts::Offsets(offsets, _) => {
             let Location::Host(offsets) = offsets.location() else {
                 unreachable!("the offsets are on the CPU");
             };
             check_offsets(offsets, n)?;
-            let start = |s: usize| offsets[s].index().expect("checked above");
-            cpu::reduce_segments::<I, O>(op, items, &start, output);
+            T::starts(offsets)
         }
-    }
+    };
+    cpu::reduce_segments::<I, O>(op, items, starts, output);
     Ok(())
 }

@@ -4,8 +4,8 @@ use kernels_gpu::axes::{Dim, first_offset};
 use kernels_gpu::items::Items;
 use kernels_gpu::op::Op;
 use kernels_gpu::tile::{LANES, ROWS, has_slots, items_of_tile};
-use rayon::prelude::*;
 
+use super::parallel::{for_each_part, join};
 use super::rows::{Of, item};
 use super::tile::{halve, pair};
 
@@ -41,8 +41,7 @@ pub(crate) fn reduce_axes<I: Items, O: Op<I>>(
     };
     let start = first_offset(kept, reduced) as isize;
     let task = (TASK_ITEMS / columns.len).max(FEWEST);
-    let tasks = output.par_chunks_mut(task).enumerate();
-    tasks.for_each(|(number, output)| {
+    for_each_part(output, task, &|number, output| {
         let first = number * task;
         let bases: Vec<isize> = (first..first + output.len())
             .map(|column| start + offset(kept, column))
@@ -69,7 +68,7 @@ impl<I: Items, O: Op<I>> Columns<'_, '_, I, O> {
             return self.tile(bases, first);
         }
         let middle = first + (end - first).next_power_of_two() / 2;
-        let (mut low, high) = rayon::join(
+        let (mut low, high) = join(
             || self.tiles(bases, first, middle),
             || self.tiles(bases, middle, end),
         );

@@ -12,8 +12,8 @@
 
 use kernels_gpu::keyed::{Key, Rejected};
 use kernels_gpu::op::Op;
-use rayon::prelude::*;
 
+use super::parallel::map;
 use crate::element::Element;
 use crate::error::Error;
 use crate::host;
@@ -76,17 +76,19 @@ pub(crate) fn reduce_by_key<K: Key, T: Element, O: Op<T, Acc = T>>(
     }
     let piece = keys.len().div_ceil(pieces);
     let (all, n) = (cells.len(), keys.len());
-    let parts = keys.par_chunks(piece).enumerate().map(|(i, keys)| {
+    let parts = map(n.div_ceil(piece), &|i| {
+        let first = i * piece;
+        let keys = &keys[first..n.min(first + piece)];
         let mut cells = host::filled(all, op.identity())?;
-        let rejects = scatter::<K, T, O>(op, keys, i * piece, values, n, &mut cells, len);
-        Ok((cells, rejects))
+        let rejects = scatter::<K, T, O>(op, keys, first, values, n, &mut cells, len);
+        Ok::<_, Error>((cells, rejects))
     });
-    let parts: Vec<(Vec<T>, Rejects)> = parts.collect::<Result<_, Error>>()?;
-    for (part, rejects) in &parts {
+    for part in parts {
+        let (part, rejects) = part?;
         for (cell, value) in cells.iter_mut().zip(part) {
-            *cell = op.combine(*cell, *value);
+            *cell = op.combine(*cell, value);
         }
-        *rejected = both(*rejected, *rejects);
+        *rejected = both(*rejected, rejects);
     }
     Ok(())
 }
@@ -113,9 +115,11 @@ pub(crate) fn count_by_key<K: Key>(
         return Ok(());
     }
     let piece = keys.len().div_ceil(pieces(keys.len(), below)).max(1);
-    let counts = keys.par_chunks(piece).map(|keys| tally(keys, below));
-    let counts: Vec<Vec<u64>> = counts.collect::<Result<_, Error>>()?;
-    for (i, counts) in counts.iter().enumerate() {
+    let counts = map(keys.len().div_ceil(piece), &|i| {
+        tally(&keys[i * piece..keys.len().min((i + 1) * piece)], below)
+    });
+    for (i, counts) in counts.into_iter().enumerate() {
+        let counts = counts?;
         for (cell, count) in cells.iter_mut().zip(&counts[..below]) {
             *cell += count;
         }

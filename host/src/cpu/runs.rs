@@ -8,18 +8,20 @@ use std::ops::Range;
 use kernels_gpu::element::Element;
 use rayon::prelude::*;
 
+use super::parallel::map;
+
 /// The keys of a piece; reading them takes longer than waking a thread.
 const PIECE: usize = 1 << 16;
 
 /// The number of runs that start in each piece.
 pub(crate) fn count_runs<K: Element>(keys: &[K]) -> Vec<usize> {
-    let pieces = 0..keys.len().div_ceil(PIECE);
+    let pieces = keys.len().div_ceil(PIECE);
     let count = |piece| {
         let (first, pairs) = pairs(keys, piece);
         let differ = pairs.filter(|(_, before, key)| before != key);
         usize::from(first.is_some()) + differ.count()
     };
-    pieces.into_par_iter().map(count).collect()
+    map(pieces, &count)
 }
 
 /// Stores the first key of each run in `unique`, and its start in `starts`; `offset` makes one of a number. They have as many

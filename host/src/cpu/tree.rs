@@ -2,6 +2,7 @@
 
 use kernels_gpu::items::Items;
 
+use super::parallel::join;
 use super::rows::{Of, len, part};
 
 /// Bytes of a block: large enough that the time for combining blocks is negligible.
@@ -72,7 +73,7 @@ impl<L, C> Tree<L, C> {
         let low = || self.part::<I, A>(low, start, task);
         let high = || self.part::<I, A>(high, start + middle, task);
         let (low, high) = if len > task {
-            rayon::join(low, high)
+            join(low, high)
         } else {
             (low(), high())
         };

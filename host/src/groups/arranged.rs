@@ -115,7 +115,7 @@ impl<T: Element> Arranged<'_, T> {
         let mut output = identities::<T, O>(op, self.len(), self.device)?;
         self.store(op, output.all_mut().into_location())?;
         let accumulators = View::from(&output).download_on(self.device.backend())?;
-        Ok(finish::<T, O>(op, accumulators, |_| false))
+        Ok(finish::<T, O>(op, accumulators, None))
     }
 
     /// Reduces the values of each group, as [`reduce`](Self::reduce), and stores the accumulators on the device, in the first

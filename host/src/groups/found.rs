@@ -129,7 +129,7 @@ impl<K: GroupKey> Groups<K> {
     ) -> Result<Vec<O::Output>, Error> {
         let accumulators = self.accumulators::<T, O>(values.into_views(), op)?;
         let accumulators = View::from(&accumulators).download_on(self.device.backend())?;
-        Ok(finish::<T, O>(op, accumulators, |_| false))
+        Ok(finish::<T, O>(op, accumulators, None))
     }
 
     /// Reduces the values of each group, as [`reduce`](Self::reduce), and stores the accumulators on the device, in the first

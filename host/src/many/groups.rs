@@ -279,6 +279,6 @@ fn merge<K: GroupKey, T: Element, O: Segments<T>>(
     let (keys, accumulators) = groups.into_iter().map(|(key, _, acc)| (key, acc)).unzip();
     GroupBy {
         keys,
-        results: finish::<T, O>(op, accumulators, |_| false),
+        results: finish::<T, O>(op, accumulators, None),
     }
 }

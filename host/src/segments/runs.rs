@@ -314,7 +314,7 @@ impl Device {
         })?;
         let RunLengths { keys, lengths } = found.download(self.backend())?;
         let accumulators = View::from(&output).download_on(self.backend())?;
-        let results = finish::<I, O>(op, accumulators, |_| false);
+        let results = finish::<I, O>(op, accumulators, None);
         Ok(Runs {
             keys,
             lengths,
