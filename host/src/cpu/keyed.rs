@@ -81,14 +81,15 @@ pub(crate) fn reduce_by_key<K: Key, T: Element, O: Op<T, Acc = T>>(
         let keys = &keys[first..n.min(first + piece)];
         let mut cells = host::filled(all, op.identity())?;
         let rejects = scatter::<K, T, O>(op, keys, first, values, n, &mut cells, len);
-        Ok::<_, Error>((cells, rejects))
+        Ok((cells, rejects))
     });
-    for part in parts {
-        let (part, rejects) = part?;
+    // An error changes no cell.
+    let parts: Vec<(Vec<T>, Rejects)> = parts.into_iter().collect::<Result<_, Error>>()?;
+    for (part, rejects) in &parts {
         for (cell, value) in cells.iter_mut().zip(part) {
-            *cell = op.combine(*cell, value);
+            *cell = op.combine(*cell, *value);
         }
-        *rejected = both(*rejected, rejects);
+        *rejected = both(*rejected, *rejects);
     }
     Ok(())
 }
@@ -118,8 +119,8 @@ pub(crate) fn count_by_key<K: Key>(
     let counts = map(keys.len().div_ceil(piece), &|i| {
         tally(&keys[i * piece..keys.len().min((i + 1) * piece)], below)
     });
-    for (i, counts) in counts.into_iter().enumerate() {
-        let counts = counts?;
+    let counts: Vec<Vec<u64>> = counts.into_iter().collect::<Result<_, Error>>()?;
+    for (i, counts) in counts.iter().enumerate() {
         for (cell, count) in cells.iter_mut().zip(&counts[..below]) {
             *cell += count;
         }
