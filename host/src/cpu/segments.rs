@@ -34,22 +34,8 @@ impl Starts<'_> {
     /// Stores the first items of the segments from `first` on.
     #[inline(always)]
     fn copy(self, first: usize, to: &mut [usize]) {
-        fn copy<T: Copy>(from: &[T], to: &mut [usize], number: impl Fn(T) -> usize) {
-            for (to, from) in to.iter_mut().zip(from) {
-                *to = number(*from);
-            }
-        }
-
-        match self {
-            Self::Rows(len) => {
-                for (segment, to) in (first..).zip(to) {
-                    *to = segment * len;
-                }
-            }
-            Self::I32(offsets) => copy(&offsets[first..], to, |offset| offset as usize),
-            Self::U32(offsets) => copy(&offsets[first..], to, |offset| offset as usize),
-            Self::I64(offsets) => copy(&offsets[first..], to, |offset| offset as usize),
-            Self::U64(offsets) => copy(&offsets[first..], to, |offset| offset as usize),
+        for (segment, to) in (first..).zip(to) {
+            *to = self.of(segment);
         }
     }
 
@@ -173,7 +159,7 @@ fn by_vectors_of<I: Items, O: Op<I>, const N: usize>(
     let mut from = starts.of(first);
     for (number, output) in output.chunks_mut(ENDS).enumerate() {
         starts.copy(first + number * ENDS + 1, &mut ends[..output.len()]);
-        for (output, to) in output.iter_mut().zip(ends) {
+        for (output, &to) in output.iter_mut().zip(&ends) {
             let own = part::<I>(items, from, to);
             *output = match to - from {
                 len if has_short && len <= N => lane::<I, O, N>(op, own, 0, len),
